@@ -1,0 +1,49 @@
+"""Multi-class classification from any binary classifier.
+
+Choose how the classes are split (:mod:`~polychotomy.codes`), train the binary problems
+(:class:`CodeClassifier`), and get back class scores (:mod:`~polychotomy.decoding`), a class,
+or an honest "don't know".
+
+Names are loaded when they are first used, so that ``import polychotomy`` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from polychotomy import assess, codes, decoding, lab, plot
+    from polychotomy.classifiers import CodeClassifier
+    from polychotomy.codes import Code, available_codes, make_code
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "Code",
+    "CodeClassifier",
+    "assess",
+    "available_codes",
+    "codes",
+    "decoding",
+    "lab",
+    "make_code",
+    "plot",
+]
+
+_HOME = {
+    "Code": "codes",
+    "CodeClassifier": "classifiers",
+    "available_codes": "codes",
+    "make_code": "codes",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    if name in __all__:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

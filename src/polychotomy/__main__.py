@@ -1,0 +1,5 @@
+"""``python -m polychotomy`` is the command ``polychotomy``."""
+
+from polychotomy.cli import main
+
+main()

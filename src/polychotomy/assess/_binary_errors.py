@@ -1,0 +1,81 @@
+"""Which binary problems go wrong, and which of them cost a class."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polychotomy.assess._labels import class_indices
+from polychotomy.codes import Code
+from polychotomy.decoding import decode
+
+
+@dataclass(frozen=True)
+class BinaryErrors:
+    """The errors of the binary problems behind those of the classes.
+
+    Attributes
+    ----------
+    problem_errors : ndarray of shape (n_problems,)
+        Of the samples whose class takes part in the problem, the fraction on the wrong side (an
+        output of 0 is wrong); NaN if there is none.
+    wrong_samples : ndarray of shape (n_wrong,)
+        Indices of the samples that are assigned to a wrong class.
+    blamed : ndarray of bool of shape (n_wrong, n_problems)
+        For each of these, the problems that put it on the wrong side.
+    """
+
+    problem_errors: NDArray[np.float64]
+    wrong_samples: NDArray[np.intp]
+    blamed: NDArray[np.bool_]
+
+
+def binary_errors(
+    outputs: ArrayLike, y: ArrayLike, code: Code, *, rule: str = "hamming", classes: Any = None
+) -> BinaryErrors:
+    """Return each problem's error, and for each wrongly decoded sample the problems to blame.
+
+    Parameters
+    ----------
+    outputs : array-like of shape (n_samples, n_problems)
+        Outputs of the binary problems, such as ``classifier.binary_outputs(X)``.
+    y : array-like of shape (n_samples,)
+        True labels.
+    code : Code
+    rule : str, default="hamming"
+        How the outputs are decoded, a rule of :func:`~polychotomy.decoding.decode`.
+    classes : array-like of shape (n_classes,), optional
+        The labels in the order of the code's rows (``classes_``); needed where `y` does not hold
+        every class.
+
+    Returns
+    -------
+    BinaryErrors
+
+    Examples
+    --------
+    >>> from polychotomy import make_code
+    >>> from polychotomy.assess import binary_errors
+    >>> code = make_code("one_vs_rest", 3)
+    >>> result = binary_errors([[1, -1, -1], [1, -1, -1], [-1, -1, 1]], [0, 1, 2], code)
+    >>> result.problem_errors
+    array([0.33333333, 0.33333333, 0.        ])
+    >>> result.wrong_samples, result.blamed
+    (array([1]), array([[ True,  True, False]]))
+    """
+    rows = class_indices(y, code.n_classes, classes)
+    scores = decode(outputs, code, rule)
+    if len(scores) != len(rows):
+        raise ValueError(f"outputs has {len(scores)} samples and y has {len(rows)}.")
+    target = code.matrix[rows]
+    mistaken = (np.sign(np.asarray(outputs)) != target) & (target != 0)
+    taking_part = (target != 0).sum(axis=0)
+    wrong = np.flatnonzero(scores.argmax(axis=1) != rows)
+    return BinaryErrors(
+        problem_errors=np.where(
+            taking_part > 0, mistaken.sum(axis=0) / np.maximum(taking_part, 1), np.nan
+        ),
+        wrong_samples=wrong,
+        blamed=mistaken[wrong],
+    )

@@ -1,0 +1,101 @@
+"""The training-error bound of Allwein, Schapire and Singer (Theorem 1)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polychotomy.assess._labels import class_indices
+from polychotomy.codes import Code
+from polychotomy.decoding import LOSSES, RULES, decode
+from polychotomy.errors import unknown_name
+
+
+@dataclass(frozen=True)
+class TrainingErrorBound:
+    """The training error, and the bound ℓε / (ρ L(0)) on it with its parts.
+
+    Attributes
+    ----------
+    training_error : float
+        Fraction of the samples that loss-based decoding gets wrong.
+    average_loss : float
+        ε, the mean of L(A_ys f_s) over samples and problems.
+    row_distance : float
+        ρ of the code.
+    loss_at_zero : float
+        L(0).
+    n_problems : int
+        ℓ.
+    """
+
+    training_error: float
+    average_loss: float
+    row_distance: float
+    loss_at_zero: float
+    n_problems: int
+
+    @property
+    def bound(self) -> float:
+        """ℓε / (ρ L(0)); may exceed 1, and then says nothing."""
+        return self.n_problems * self.average_loss / (self.row_distance * self.loss_at_zero)
+
+
+def training_error_bound(
+    outputs: ArrayLike, y: ArrayLike, code: Code, loss: str, *, classes: Any = None
+) -> TrainingErrorBound:
+    """Return the training error of loss-based decoding and its bound ℓε / (ρ L(0)).
+
+    The theorem holds for every loss with (L(z) + L(−z)) / 2 ≥ L(0) > 0.
+
+    Parameters
+    ----------
+    outputs : array-like of shape (n_samples, n_problems)
+        Outputs of the binary problems, such as ``classifier.binary_outputs(X)``.
+    y : array-like of shape (n_samples,)
+        Labels.
+    code : Code
+    loss : {"hamming", "hinge", "squared", "exponential", "logistic", "l1"}
+        Other decoding rules are refused: the theorem does not apply to them.
+    classes : array-like of shape (n_classes,), optional
+        The labels in the order of the code's rows (``classes_``); needed where `y` does not hold
+        every class.
+
+    Returns
+    -------
+    TrainingErrorBound
+
+    References
+    ----------
+    Allwein, Schapire and Singer (2000), Theorem 1; slides 17 to 19.
+
+    Examples
+    --------
+    >>> from polychotomy import make_code
+    >>> from polychotomy.assess import training_error_bound
+    >>> code = make_code("one_vs_rest", 3)
+    >>> result = training_error_bound([[2, -2, -2], [-2, 2, -2], [1, -1, 1]], [0, 1, 2], code,
+    ...                               loss="hinge")
+    >>> result.training_error, round(result.bound, 3)
+    (0.3333333333333333, 0.333)
+    """
+    if loss not in LOSSES:
+        if loss in RULES:
+            raise ValueError(
+                "The bound needs a loss with (L(z) + L(−z)) / 2 ≥ L(0) > 0, which "
+                f"{loss!r} does not have. Take one of {', '.join(map(repr, LOSSES))}."
+            )
+        raise unknown_name("loss", loss, LOSSES)
+    rows = class_indices(y, code.n_classes, classes)
+    scores = decode(outputs, code, loss)
+    if len(scores) != len(rows):
+        raise ValueError(f"outputs has {len(scores)} samples and y has {len(rows)}.")
+    paid = -scores[np.arange(len(rows)), rows]
+    return TrainingErrorBound(
+        training_error=float(np.mean(scores.argmax(axis=1) != rows)),
+        average_loss=float(np.mean(paid / code.n_problems)),
+        row_distance=code.row_distance,
+        loss_at_zero=LOSSES[loss].at_zero,
+        n_problems=code.n_problems,
+    )

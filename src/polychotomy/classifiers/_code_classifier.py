@@ -1,0 +1,459 @@
+"""``CodeClassifier``: a flat code, one binary classifier per problem, decoding."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import check_random_state, gen_batches, get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    _raise_for_params,
+    _routing_enabled,
+    process_routing,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    has_fit_parameter,
+)
+
+from polychotomy.classifiers._checks import (
+    check_base,
+    check_batch_labels,
+    check_data,
+    check_labels,
+    resolve_code,
+    rows_of,
+)
+from polychotomy.codes import Code
+from polychotomy.decoding import RULES, accepted_by_confidence, accepted_by_votes, decode
+from polychotomy.errors import unknown_name
+from polychotomy.learners import (
+    FitProgress,
+    TrainedProblem,
+    minimised_loss,
+    outputs_of,
+    problem_words,
+    seeded_clone,
+    train_problems,
+)
+
+Array = NDArray[np.float64]
+
+_BLOCK_OUTPUTS = 2**24
+
+
+class _Plan(NamedTuple):
+    """What is fixed before the first sample is seen."""
+
+    classes: NDArray[Any]
+    code: Code
+    decoder: str
+    output_method: str
+    seeds: NDArray[np.int_] | None
+
+
+def _base_has(method: str) -> Callable[[Any], bool]:
+    return lambda self: hasattr(check_base(self.estimator), method)
+
+
+class CodeClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Multi-class classification by a code and one binary classifier per problem.
+
+    The code says which classes stand on which side of each binary problem; a clone of
+    `estimator` is trained on each (identical and complementary problems once); the outputs of
+    all problems are decoded to a class. With two classes it is the binary classifier itself.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Any scikit-learn classifier with ``decision_function`` or ``predict_proba``; by default a
+        logistic regression.
+    code : str, Code, array-like of shape (n_classes, n_problems) or callable, \
+default="one_vs_one"
+        A name of :func:`~polychotomy.available_codes`, a code, a matrix over {−1, 0, +1} (its
+        rows are the classes in sorted order), or a function of the number of classes that
+        returns a code or a matrix.
+    decoder : str, default="auto"
+        A rule of :func:`~polychotomy.decoding.decode`. ``"auto"`` takes the loss that the
+        estimator minimises (hinge for SVMs, exponential for AdaBoost, logistic for logistic
+        regression, squared for ridge) or, where that is not known, ``"linear"`` on the binary
+        probabilities.
+    n_jobs : int, optional
+        Number of joblib workers for the problems.
+    random_state : int, RandomState instance or None, default=None
+        Draws random codes, and seeds the parameters ``random_state`` of the estimator that are
+        None. If it is None itself, the estimator is left as it is.
+    verbose : int, default=0
+        Show a progress bar on the standard error stream if positive. For another display, give
+        scikit-learn's ``ProgressBar`` to ``set_callbacks``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted; row r of the code is class r.
+    code_ : Code
+        The code.
+    problems_ : list of str
+        What each problem asks, in words, the +1 side first.
+    estimators_ : list of classifiers
+        One for each *distinct* problem, in the order of ``code_.distinct``. They know the labels
+        0 and 1. None stands for a problem of whose classes ``partial_fit`` has seen no sample.
+    decoder_ : str
+        The rule in use.
+    output_method_ : {"decision_function", "predict_proba"}
+        Where the outputs come from; probabilities p become 2p − 1.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if the training data had names.
+
+    See Also
+    --------
+    polychotomy.codes : The codes.
+    polychotomy.decoding.decode : The rules.
+
+    Notes
+    -----
+    Training costs what the distinct problems cost. Outputs are made for blocks of samples, so
+    that a long code needs no more memory than a short one.
+
+    With ``decoder="votes"``, ``code="one_vs_one"`` predicts what scikit-learn's
+    ``OneVsOneClassifier`` predicts and ``code="one_vs_rest"`` what ``OneVsRestClassifier`` does.
+    Only where votes tie and the estimator has no ``decision_function`` can the first differ:
+    scikit-learn then adds up probabilities that are not centred, which favours later classes.
+
+    References
+    ----------
+    Allwein, Schapire and Singer (2000), "Reducing multiclass to binary", JMLR 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from polychotomy import CodeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> classifier = CodeClassifier(SVC(), code="one_vs_rest").fit(X, y)
+    >>> classifier.decoder_
+    'hinge'
+    >>> classifier.problems_
+    ['0 against the rest', '1 against the rest', '2 against the rest']
+    >>> classifier.predict(X[:2])
+    array([0, 0])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        code: Any = "one_vs_one",
+        decoder: str = "auto",
+        *,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.code = code
+        self.decoder = decoder
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Train the binary problems.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Training data. Data frames reach the estimator as they are.
+        y : array-like of shape (n_samples,)
+            Labels, of at least two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights, for estimators that take them.
+        **fit_params
+            Further arguments of the estimator's ``fit``; only with scikit-learn's metadata
+            routing enabled.
+
+        Returns
+        -------
+        self
+        """
+        base = check_base(self.estimator)
+        X, y = check_data(self, X, y)
+        classes, indices = check_labels(y)
+        params = self._route("fit", base, X, sample_weight, fit_params)
+        plan = self._make_plan(base, classes)
+        untrained = [TrainedProblem(None)] * plan.code.distinct.columns.shape[1]
+        return self._train(plan, untrained, base, X, indices, "fit", params)
+
+    @available_if(_base_has("partial_fit"))  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **fit_params: Any
+    ) -> Self:
+        """Train the binary problems further on a batch of samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The batch.
+        y : array-like of shape (n_samples,)
+            Its labels.
+        classes : array-like of shape (n_classes,), optional
+            All labels that will ever occur; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights, for estimators that take them.
+        **fit_params
+            Further arguments of the estimator's ``partial_fit``; only with scikit-learn's
+            metadata routing enabled.
+
+        Returns
+        -------
+        self
+        """
+        base = check_base(self.estimator)
+        first = not self.__sklearn_is_fitted__()
+        X, y = check_data(self, X, y, reset=first)
+        labels, indices = check_batch_labels(y, classes, None if first else self.classes_)
+        params = self._route("partial_fit", base, X, sample_weight, fit_params)
+        plan = self._make_plan(base, labels) if first else self._plan
+        problems = (
+            [TrainedProblem(None)] * plan.code.distinct.columns.shape[1] if first else self._trained
+        )
+        return self._train(plan, problems, base, X, indices, "partial_fit", params)
+
+    def binary_outputs(self, X: Any) -> Array:
+        """Return what the binary problems say.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        outputs : ndarray of shape (n_samples, n_problems)
+            Positive for the +1 side of the code's column, the size is the confidence.
+        """
+        check_is_fitted(self)
+        return self._outputs(check_data(self, X, reset=False))
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the score of each class, larger being better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes), or (n_samples,) with two classes
+            With two classes, the output of the binary classifier: positive for ``classes_[1]``.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] if self.code_.n_classes == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class with the largest score; of equal ones the first.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        winners = self._scores(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[winners]
+        return labels
+
+    def predict_or_reject(
+        self, X: Any, rule: str = "votes", threshold: float | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return the predicted labels, and which of them to trust.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        rule : {"votes", "confidence"}, default="votes"
+            ``"votes"`` rejects samples where several classes share the first place of the votes:
+            for one-vs-one ties, for one-vs-rest also samples that no class claims.
+            ``"confidence"`` rejects samples whose winning score in :meth:`decision_function` (with
+            two classes its absolute value) is below `threshold`.
+        threshold : float, optional
+            For ``rule="confidence"``, where it is needed.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            What :meth:`predict` says, also for the rejected samples.
+        accepted : ndarray of bool of shape (n_samples,)
+            False where the sample is rejected.
+
+        References
+        ----------
+        Tax and Duin (2002), "Using two-class classifiers for multiclass classification".
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from polychotomy import CodeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> classifier = CodeClassifier(code="one_vs_rest").fit(X, y)
+        >>> labels, accepted = classifier.predict_or_reject(X)
+        >>> bool((labels == y)[accepted].mean() > (labels == y).mean())
+        True
+        """
+        if rule not in ("votes", "confidence"):
+            raise unknown_name("rule", rule, ("votes", "confidence"))
+        if (threshold is None) is (rule == "confidence"):
+            raise ValueError(
+                "The 'threshold' parameter must be a number with rule='confidence' and None with "
+                f"rule='votes'. Got {threshold!r} with rule={rule!r}."
+            )
+        check_is_fitted(self)
+        X = check_data(self, X, reset=False)
+        winners, accepted = [], []
+        for part in self._blocks(X):
+            outputs = self._outputs(part)
+            scores = self._decode(outputs)
+            winners.append(scores.argmax(axis=1))
+            accepted.append(
+                accepted_by_votes(outputs, self.code_)
+                if threshold is None
+                else accepted_by_confidence(scores, threshold)
+            )
+        return self.classes_[np.concatenate(winners)], np.concatenate(accepted)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return how metadata reach the estimator, see scikit-learn's metadata routing.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        mapping = MethodMapping()
+        for method in ("fit", "partial_fit"):
+            mapping.add(caller=method, callee=method)
+        return MetadataRouter(owner=self).add(
+            estimator=check_base(self.estimator), method_mapping=mapping
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is None or hasattr(self.estimator, "__sklearn_tags__"):
+            base = get_tags(check_base(self.estimator, lenient=True))
+            tags.input_tags = base.input_tags
+            tags.non_deterministic = base.non_deterministic
+        return tags
+
+    def _route(
+        self, method: str, base: Any, X: Any, sample_weight: Any, params: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return the arguments of the estimator's `method`."""
+        _raise_for_params(params, self, method)
+        if sample_weight is not None:
+            params = {**params, "sample_weight": _check_sample_weight(sample_weight, X)}
+        if _routing_enabled():
+            return dict(process_routing(self, method, **params).estimator[method])
+        if sample_weight is not None and not has_fit_parameter(base, "sample_weight"):
+            raise ValueError(
+                f"{type(base).__name__} takes no sample_weight. Leave the weights out, take "
+                "another estimator or, for a pipeline, use scikit-learn's metadata routing."
+            )
+        return params
+
+    def _make_plan(self, base: Any, classes: NDArray[Any]) -> _Plan:
+        rng = check_random_state(self.random_state)
+        code = resolve_code(self.code, classes, rng)
+        decoder, output_method = _resolve_decoder(self.decoder, base, code)
+        n_distinct = code.distinct.columns.shape[1]
+        seeds = None if self.random_state is None else rng.randint(2**31, size=n_distinct)
+        return _Plan(classes, code, decoder, output_method, seeds)
+
+    def _train(
+        self,
+        plan: _Plan,
+        problems: list[TrainedProblem],
+        base: Any,
+        X: Any,
+        y: NDArray[np.intp],
+        method: str,
+        params: dict[str, Any],
+    ) -> Self:
+        """Train the problems; nothing of `self` changes before all have succeeded."""
+
+        def fresh(s: int) -> Any:
+            return seeded_clone(base, None if plan.seeds is None else plan.seeds[s])
+
+        columns = plan.code.distinct.columns
+        context = self._init_callback_context(max_subtasks=columns.shape[1])
+        context.call_on_fit_task_begin(estimator=self)
+        self._trained = train_problems(
+            problems,
+            fresh,
+            X,
+            y,
+            columns,
+            plan.classes,
+            method=method,
+            fit_params=params,
+            n_jobs=self.n_jobs,
+            progress=FitProgress(self, context, columns.shape[1], self.verbose),
+        )
+        self._plan = plan
+        self.classes_, self.code_ = plan.classes, plan.code
+        self.decoder_, self.output_method_ = plan.decoder, plan.output_method
+        self.problems_ = [problem_words(column, plan.classes) for column in plan.code.matrix.T]
+        self.estimators_ = [problem.estimator for problem in self._trained]
+        context.call_on_fit_task_end(estimator=self)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_")
+
+    def _outputs(self, X: Any) -> Array:
+        distinct = self.code_.distinct
+        outputs = outputs_of(self._trained, X, self.output_method_, self.n_jobs)
+        return outputs[:, distinct.index] * distinct.sign
+
+    def _decode(self, outputs: Array) -> Array:
+        if self.code_.n_classes == 2:  # every problem is the same one
+            score = outputs[:, :1] * self.code_.matrix[1, 0]
+            return np.hstack([-score, score])
+        return decode(outputs, self.code_, self.decoder_)
+
+    def _scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        X = check_data(self, X, reset=False)
+        return np.concatenate([self._decode(self._outputs(part)) for part in self._blocks(X)])
+
+    def _blocks(self, X: Any) -> Iterator[Any]:
+        """Cut X so that the outputs of a block stay small."""
+        size = max(1, _BLOCK_OUTPUTS // self.code_.n_problems)
+        if X.shape[0] <= size:
+            yield X
+            return
+        for block in gen_batches(X.shape[0], size):
+            yield rows_of(X, block)
+
+
+def _resolve_decoder(decoder: object, base: Any, code: Code) -> tuple[str, str]:
+    """Return the rule, and the method of the estimator that the outputs come from."""
+    margins = "decision_function" if hasattr(base, "decision_function") else "predict_proba"
+    if decoder == "auto":
+        loss = minimised_loss(base)
+        if loss is not None:
+            return loss, margins
+        return "linear", "predict_proba" if hasattr(base, "predict_proba") else margins
+    if not isinstance(decoder, str) or decoder not in RULES:
+        raise unknown_name("decoder", decoder, [*RULES, "auto"])
+    if code.n_classes > 2:
+        decode(np.empty((0, code.n_problems)), code, decoder)  # does the rule suit the code?
+    return decoder, margins

@@ -1,0 +1,17 @@
+"""The command line. Needs the extra ``cli``."""
+
+import sys
+
+from polychotomy.errors import MissingExtraError, require
+
+
+def main() -> None:
+    """Run the command ``polychotomy``."""
+    try:
+        for module in ("typer", "rich"):
+            require(module, extra="cli")
+    except MissingExtraError as error:
+        sys.exit(str(error))
+    from polychotomy.cli._app import app
+
+    app()

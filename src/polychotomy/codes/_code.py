@@ -1,0 +1,308 @@
+"""The value that everything else speaks about: a code matrix over {−1, 0, +1}."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from math import inf
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polychotomy.errors import CodeError
+
+Matrix = NDArray[np.int8]
+
+_SYMBOLS = {1: "+", 0: "·", -1: "−"}
+_SHOWN_CLASSES, _SHOWN_PROBLEMS = 30, 70
+_BLOCK = 1024
+
+
+@dataclass(frozen=True)
+class DistinctProblems:
+    """The different binary problems of a code: ``matrix == columns[:, index] * sign``.
+
+    Each column of `columns` is oriented as scikit-learn orients its own binary problems: the
+    side with fewer classes is +1; of two equal sides, the one without the problem's first class.
+    """
+
+    columns: Matrix
+    index: NDArray[np.intp]
+    sign: Matrix
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Code:
+    """A code: which classes stand on which side of which binary problem.
+
+    Rows are classes and columns are problems. In problem s the classes with entry +1 are to be
+    told from those with entry −1, and the classes with entry 0 take no part.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_problems)
+        Entries −1, 0 and +1. No two rows may be equal, every problem needs a class on either
+        side and every class must take part in a problem. Equal or complementary columns are
+        legal; :meth:`describe` reports them.
+    name : str, default="custom"
+        What to call it. Codes with the same matrix are equal whatever their names.
+
+    Raises
+    ------
+    CodeError
+        (a ``ValueError``) if `matrix` is not a code; the message names the class or the problem
+        at fault, both counted from 0.
+
+    References
+    ----------
+    Allwein, Schapire and Singer (2000), "Reducing multiclass to binary", JMLR 1.
+
+    Examples
+    --------
+    >>> from polychotomy import Code
+    >>> code = Code([[+1, +1, 0], [-1, 0, +1], [0, -1, -1]], name="pairs")
+    >>> code
+    Code('pairs': 3 classes, 3 problems)
+    >>> print(code)
+    + + ·
+    − · +
+    · − −
+    >>> code.row_distance
+    2.0
+    """
+
+    matrix: Matrix = field()
+    name: str = "custom"
+
+    def __init__(self, matrix: ArrayLike, name: str = "custom") -> None:
+        entries = check_entries(matrix)
+        _check_code(entries)
+        # Backed by bytes, the array stays read-only even for those who ask it not to be.
+        frozen = np.frombuffer(entries.tobytes(), dtype=np.int8).reshape(entries.shape)
+        object.__setattr__(self, "matrix", frozen)
+        object.__setattr__(self, "name", str(name))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, k."""
+        return self.matrix.shape[0]
+
+    @property
+    def n_problems(self) -> int:
+        """Number of binary problems, ℓ."""
+        return self.matrix.shape[1]
+
+    @cached_property
+    def is_strict(self) -> bool:
+        """Whether every class takes part in every problem (no zero in the matrix)."""
+        return bool(self.matrix.all())
+
+    @cached_property
+    def row_distance(self) -> float:
+        """Minimum generalised Hamming distance ρ between two classes' codewords."""
+        return (self.n_problems - _largest_dot(self.matrix)) / 2
+
+    @cached_property
+    def column_distance(self) -> float:
+        """Minimum generalised Hamming distance between two problems, or one's complement.
+
+        Infinite for a code with a single problem.
+        """
+        if self.n_problems == 1:
+            return inf
+        return (self.n_classes - _largest_dot(self.matrix.T, absolute=True)) / 2
+
+    @cached_property
+    def distinct(self) -> DistinctProblems:
+        """The problems with identical and complementary columns merged, in order of appearance."""
+        orientation = _orientation(self.matrix)
+        _, first, inverse = np.unique(
+            self.matrix * orientation, axis=1, return_index=True, return_inverse=True
+        )
+        order = np.argsort(first)
+        rank = np.argsort(order)
+        columns = (self.matrix * orientation)[:, first[order]]
+        return DistinctProblems(columns, rank[inverse.ravel()], orientation)
+
+    def describe(self) -> str:
+        """Return the code's figures in words, repeated problems included.
+
+        Examples
+        --------
+        >>> from polychotomy import make_code
+        >>> print(make_code("one_vs_rest", 4).describe())
+        one_vs_rest: 4 classes, 4 problems, strict (every class in every problem)
+        row distance 2 (corrects up to 0 wrong problems)
+        column distance 2
+        classes per problem: 4; on the smaller side: 1
+        no problem is repeated
+        """
+        taking_part = np.abs(self.matrix).sum(axis=0, dtype=int)
+        smaller = (taking_part - np.abs(self.matrix.sum(axis=0, dtype=int))) // 2
+        strict = "strict (every class in every problem)" if self.is_strict else "with zeros"
+        return "\n".join(
+            (
+                f"{self.name}: {self.n_classes} classes, {self.n_problems} problems, {strict}",
+                f"row distance {self.row_distance:g}{self._describe_correction()}",
+                f"column distance {self.column_distance:g}",
+                f"classes per problem: {_span(taking_part)}; on the smaller side: {_span(smaller)}",
+                self._describe_repeats(),
+            )
+        )
+
+    def _describe_correction(self) -> str:
+        if not self.is_strict:  # the problems a class takes no part in can say anything
+            return ""
+        return f" (corrects up to {int(np.ceil(self.row_distance / 2) - 1)} wrong problems)"
+
+    def _describe_repeats(self) -> str:
+        index, sign = self.distinct.index, self.distinct.sign
+        _, first = np.unique(index, return_index=True)
+        original = first[index]
+        repeats = np.flatnonzero(original != np.arange(self.n_problems))
+        if not repeats.size:
+            return "no problem is repeated"
+        words = [
+            f"{s} {'repeats' if sign[s] == sign[original[s]] else 'is the complement of'} "
+            f"{original[s]}"
+            for s in repeats[:10]
+        ]
+        more = f", and {repeats.size - 10} more" if repeats.size > 10 else ""
+        return f"repeated problems (trained once): {', '.join(words)}{more}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Code):
+            return NotImplemented
+        return np.array_equal(self.matrix, other.matrix)
+
+    def __hash__(self) -> int:
+        return hash((self.matrix.shape, self.matrix.tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (np.array(self.matrix), self.name)
+
+    def __repr__(self) -> str:
+        return f"Code({self.name!r}: {self.n_classes} classes, {self.n_problems} problems)"
+
+    def __str__(self) -> str:
+        shown = self.matrix[:_SHOWN_CLASSES, :_SHOWN_PROBLEMS]
+        wide, tall = self.n_problems > _SHOWN_PROBLEMS, self.n_classes > _SHOWN_CLASSES
+        lines = [" ".join(_SYMBOLS[int(a)] for a in row) + (" …" if wide else "") for row in shown]
+        return "\n".join([*lines, "⋮"] if tall else lines)
+
+    def _repr_html_(self) -> str:
+        colours = {1: "#2166ac", 0: "#f0f0f0", -1: "#b2182b"}
+        cells = "".join(
+            f"<tr><th>{r}</th>"
+            + "".join(
+                f'<td style="background:{colours[int(a)]};color:{"#666" if a == 0 else "#fff"}">'
+                f"{_SYMBOLS[int(a)]}</td>"
+                for a in row
+            )
+            + "</tr>"
+            for r, row in enumerate(self.matrix[:_SHOWN_CLASSES, :_SHOWN_PROBLEMS])
+        )
+        figures = escape(self.describe()).replace("\n", "<br>")
+        cut = self.n_classes > _SHOWN_CLASSES or self.n_problems > _SHOWN_PROBLEMS
+        note = (
+            f"<p>first {_SHOWN_CLASSES} classes and {_SHOWN_PROBLEMS} problems</p>" if cut else ""
+        )
+        return f"<div><p>{figures}</p><table>{cells}</table>{note}</div>"
+
+
+def hamming_distance(u: ArrayLike, v: ArrayLike) -> float:
+    """Return the generalised Hamming distance Δ(u, v) = Σ (1 − u_s v_s) / 2.
+
+    Equal signs count 0, opposite signs 1, and a zero on either side one half.
+
+    Examples
+    --------
+    >>> from polychotomy.codes import hamming_distance
+    >>> hamming_distance([1, -1, 0, 0, -1], [1, 1, 1, 0, -1])
+    2.0
+    """
+    a, b = check_entries([u], what="u")[0], check_entries([v], what="v")[0]
+    if a.shape != b.shape:
+        raise ValueError(f"u and v must have the same length. Got {a.size} and {b.size}.")
+    return float((a.size - a.astype(int) @ b.astype(int)) / 2)
+
+
+def check_entries(matrix: object, what: str = "a code matrix") -> Matrix:
+    """Return `matrix` as a two-dimensional int8 array of −1, 0 and +1, or raise CodeError."""
+    if isinstance(matrix, Code):
+        return matrix.matrix
+    try:
+        entries = np.asarray(matrix)
+    except ValueError as error:
+        raise CodeError(f"{what} must be rectangular: {error}") from error
+    if entries.ndim != 2 or 0 in entries.shape:
+        raise CodeError(
+            f"{what} must be two-dimensional, classes × problems, and not empty. "
+            f"Got shape {entries.shape}."
+        )
+    if entries.dtype.kind not in "iufb":
+        raise CodeError(f"{what} must hold numbers −1, 0 and +1. Got dtype {entries.dtype}.")
+    wrong = np.argwhere((entries != -1) & (entries != 0) & (entries != 1))
+    if wrong.size:
+        r, s = wrong[0]
+        raise CodeError(
+            f"Every entry of {what} must be −1, 0 or +1. "
+            f"Got {entries[r, s]} for class {r} in problem {s}."
+        )
+    return entries.astype(np.int8)
+
+
+def _check_code(matrix: Matrix) -> None:
+    if matrix.shape[0] < 2:
+        raise CodeError("A code needs at least two classes (rows). Got 1.")
+    idle = np.flatnonzero(~matrix.any(axis=1))
+    if idle.size:
+        raise CodeError(
+            f"Every class must take part in a problem. Class {idle[0]} has only zeros in its row."
+        )
+    for side, sign in ((matrix == 1, "+1"), (matrix == -1, "−1")):
+        empty = np.flatnonzero(~side.any(axis=0))
+        if empty.size:
+            raise CodeError(
+                f"Every problem needs at least one class on either side. "
+                f"Problem {empty[0]} has no class with {sign}."
+            )
+    twins = equal_rows(matrix)
+    if twins is not None:
+        raise CodeError(
+            "No two classes may have the same codeword, nothing could tell them apart. "
+            f"Classes {twins[0]} and {twins[1]} have the same row."
+        )
+
+
+def equal_rows(matrix: Matrix) -> tuple[int, int] | None:
+    """Return the first pair of equal rows, or None."""
+    _, first, inverse = np.unique(matrix, axis=0, return_index=True, return_inverse=True)
+    original = first[inverse.ravel()]
+    repeats = np.flatnonzero(original != np.arange(len(matrix)))
+    return (int(original[repeats[0]]), int(repeats[0])) if repeats.size else None
+
+
+def _orientation(matrix: Matrix) -> Matrix:
+    """Return ±1 per problem, so that ``matrix * orientation`` is oriented like scikit-learn's."""
+    balance = matrix.sum(axis=0, dtype=int)
+    first = np.take_along_axis(matrix, np.argmax(matrix != 0, axis=0)[np.newaxis], axis=0)[0]
+    return np.where((balance > 0) | ((balance == 0) & (first == 1)), -1, 1).astype(np.int8)
+
+
+def _largest_dot(vectors: Matrix, absolute: bool = False) -> int:
+    """Return the largest (absolute) dot product of two different rows, a block at a time."""
+    floats = np.ascontiguousarray(vectors, dtype=np.float32)
+    largest = -inf
+    for start in range(0, len(floats), _BLOCK):
+        dots = floats[start : start + _BLOCK] @ floats[start:].T
+        if absolute:
+            np.abs(dots, out=dots)
+        np.fill_diagonal(dots, -inf)
+        largest = max(largest, float(dots.max()))
+    return int(largest)
+
+
+def _span(counts: NDArray[np.int_]) -> str:
+    low, high = counts.min(), counts.max()
+    return f"{low}" if low == high else f"{low} to {high}"

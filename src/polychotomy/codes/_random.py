@@ -1,0 +1,219 @@
+"""Random codes, screened: the best row distance of many draws (Allwein et al., section 6).
+
+A draw is abandoned as soon as two of its codewords are no farther apart than those of the best
+draw so far. Codewords are therefore made a block at a time: with many classes most draws end
+after a few blocks, and the tries are spent on those that may still win.
+"""
+
+from dataclasses import dataclass
+from math import ceil, log2
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polychotomy.codes._code import Code, Matrix, equal_rows
+from polychotomy.codes._parameters import check_int
+from polychotomy.errors import CodeError
+
+# Below this many classes a column can come out one-sided, and is drawn again.
+_FEW_CLASSES = 64
+_BATCH_ENTRIES = 2**21
+_ENUMERABLE = 2**16
+
+
+@dataclass(frozen=True)
+class _Alphabet:
+    """The entries to draw from, uniformly: the sparse code's 0 stands in it twice."""
+
+    symbols: tuple[int, ...]
+
+    def draw(self, shape: tuple[int, ...], rng: np.random.Generator) -> Matrix:
+        picks = rng.integers(0, len(self.symbols), size=shape, dtype=np.int8)
+        return np.array(self.symbols, dtype=np.int8)[picks]
+
+    def codewords(self, n_problems: int) -> Matrix:
+        """Return all different codewords, for codes so short that draws would collide."""
+        letters = np.unique(self.symbols)
+        grid = np.meshgrid(*[letters] * n_problems, indexing="ij")
+        return np.stack(grid, axis=-1).reshape(-1, n_problems).astype(np.int8)
+
+
+def dense_random(
+    n_classes: int,
+    *,
+    n_problems: int | None = None,
+    n_tries: int = 10_000,
+    random_state: Any = None,
+) -> Code:
+    """Return the best of many random codes over {−1, +1}.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, k.
+    n_problems : int, optional
+        Number of problems; by default ⌈10 log₂ k⌉.
+    n_tries : int, default=10000
+        How many codes to draw; the one with the largest row distance is kept.
+    random_state : int, RandomState, Generator or None, default=None
+        Pass an int for the same code every time.
+
+    Raises
+    ------
+    CodeError
+        If so few problems cannot give `n_classes` different codewords.
+
+    Examples
+    --------
+    >>> from polychotomy.codes import dense_random
+    >>> code = dense_random(8, random_state=0)
+    >>> code.n_problems, code.is_strict, code.row_distance >= 10
+    (30, True, True)
+    """
+    return _best_draw(
+        "dense_random", _Alphabet((-1, 1)), 10, n_classes, n_problems, n_tries, random_state
+    )
+
+
+def sparse_random(
+    n_classes: int,
+    *,
+    n_problems: int | None = None,
+    n_tries: int = 10_000,
+    random_state: Any = None,
+) -> Code:
+    """Return the best of many random codes over {−1, 0, +1}, half of whose entries are 0.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, k.
+    n_problems : int, optional
+        Number of problems; by default ⌈15 log₂ k⌉.
+    n_tries : int, default=10000
+        How many codes to draw; the one with the largest row distance is kept.
+    random_state : int, RandomState, Generator or None, default=None
+        Pass an int for the same code every time.
+
+    Raises
+    ------
+    CodeError
+        If so few problems cannot give `n_classes` different codewords.
+
+    Examples
+    --------
+    >>> from polychotomy.codes import sparse_random
+    >>> code = sparse_random(8, random_state=0)
+    >>> code.n_problems, code.is_strict, code.row_distance >= 18
+    (45, False, True)
+    """
+    return _best_draw(
+        "sparse_random", _Alphabet((-1, 0, 0, 1)), 15, n_classes, n_problems, n_tries, random_state
+    )
+
+
+def _best_draw(
+    name: str,
+    alphabet: _Alphabet,
+    factor: int,
+    n_classes: int,
+    n_problems: int | None,
+    n_tries: int,
+    random_state: Any,
+) -> Code:
+    k = check_int("n_classes", n_classes, least=2)
+    ell = ceil(factor * log2(k)) if n_problems is None else check_int("n_problems", n_problems)
+    n_tries = check_int("n_tries", n_tries)
+    rng = np.random.default_rng(random_state)
+    best = _screen(alphabet, k, ell, n_tries, rng)
+    if best is None:
+        best = _draw_different(alphabet, k, ell, n_tries, rng)
+    if best is None:
+        raise CodeError(
+            f"None of {n_tries} draws gave {k} classes different codewords and every problem two "
+            f"sides with n_problems={ell}. Give more problems (at least {ceil(log2(k))}; "
+            f"{name} takes {ceil(factor * log2(k))} by default) or a larger 'n_tries'."
+        )
+    return Code(best, name=name)
+
+
+def _screen(
+    alphabet: _Alphabet, k: int, ell: int, n_tries: int, rng: np.random.Generator
+) -> Matrix | None:
+    """Return the valid draw whose largest dot product between codewords is the smallest."""
+    best, limit = None, float(ell + 1)
+    batch = max(1, min(n_tries, _BATCH_ENTRIES // (k * ell)))
+    for start in range(0, n_tries, batch):
+        draws, dots = _draw_below(alphabet, (min(batch, n_tries - start), k, ell), limit, rng)
+        for i in np.argsort(dots, kind="stable"):
+            if dots[i] >= limit:
+                break
+            if _is_code(draws[i]):
+                best, limit = draws[i], dots[i]
+                break
+    return best
+
+
+def _draw_below(
+    alphabet: _Alphabet, shape: tuple[int, int, int], limit: float, rng: np.random.Generator
+) -> tuple[Matrix, NDArray[np.float32]]:
+    """Draw codes row block by row block and return those whose dot products stay below `limit`.
+
+    Returns the surviving codes and the largest dot product between two codewords of each.
+    """
+    n, k, ell = shape
+    draws = np.empty((n, 0, ell), dtype=np.int8)
+    largest = np.full(n, -np.inf, dtype=np.float32)
+    for start in range(0, k, _FEW_CLASSES):
+        n_rows = min(_FEW_CLASSES, k - start)
+        rows = (
+            _draw_two_sided(alphabet, (len(draws), n_rows, ell), rng)
+            if k <= _FEW_CLASSES
+            else alphabet.draw((len(draws), n_rows, ell), rng)
+        )
+        draws = np.concatenate([draws, rows], axis=1)
+        floats = draws.astype(np.float32)
+        dots = floats[:, start:] @ floats.transpose(0, 2, 1)
+        itself = np.arange(n_rows)
+        dots[:, itself, start + itself] = -np.inf
+        largest = np.maximum(largest, dots.max(axis=(1, 2)))
+        alive = largest < limit
+        draws, largest = draws[alive], largest[alive]
+        if not len(draws):
+            break
+    return draws, largest
+
+
+def _draw_two_sided(
+    alphabet: _Alphabet, shape: tuple[int, int, int], rng: np.random.Generator
+) -> Matrix:
+    """Draw codes whose columns are uniform among those with a class on either side."""
+    n, k, ell = shape
+    columns = np.empty((k, n * ell), dtype=np.int8)
+    missing = np.arange(n * ell)
+    while missing.size:
+        fresh = alphabet.draw((k, missing.size), rng)
+        columns[:, missing] = fresh
+        missing = missing[(fresh.max(axis=0) < 1) | (fresh.min(axis=0) > -1)]
+    return columns.reshape(k, n, ell).transpose(1, 0, 2)
+
+
+def _draw_different(
+    alphabet: _Alphabet, k: int, ell: int, n_tries: int, rng: np.random.Generator
+) -> Matrix | None:
+    """Return codewords drawn without replacement, for codes too short for independent draws."""
+    if len(set(alphabet.symbols)) ** ell > _ENUMERABLE:
+        return None
+    words = alphabet.codewords(ell)
+    words = words[words.any(axis=1)]
+    for _ in range(n_tries if len(words) >= k else 0):
+        draw = words[rng.permutation(len(words))[:k]]
+        if _is_code(draw):
+            return draw
+    return None
+
+
+def _is_code(matrix: Matrix) -> bool:
+    two_sided = (matrix.max(axis=0) == 1) & (matrix.min(axis=0) == -1)
+    return bool(two_sided.all() and matrix.any(axis=1).all() and equal_rows(matrix) is None)

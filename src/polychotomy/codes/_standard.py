@@ -1,0 +1,118 @@
+"""Codes written down by a rule: one-vs-rest, one-vs-one, exhaustive, adjacent."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from polychotomy.codes._code import Code
+from polychotomy.codes._parameters import check_int
+from polychotomy.errors import CodeError
+
+_EXHAUSTIVE_LIMIT = 16
+
+
+def one_vs_rest(n_classes: int) -> Code:
+    """Return the code that asks for each class whether it is this one.
+
+    k problems, strict, row distance 2.
+
+    Examples
+    --------
+    >>> from polychotomy.codes import one_vs_rest
+    >>> print(one_vs_rest(3))
+    + − −
+    − + −
+    − − +
+    """
+    k = check_int("n_classes", n_classes, least=2)
+    return Code(2 * np.eye(k, dtype=np.int8) - 1, name="one_vs_rest")
+
+
+def one_vs_one(n_classes: int) -> Code:
+    """Return the code that asks for each pair of classes which of the two it is.
+
+    ℓ = k(k−1)/2 problems, row distance 1 + (ℓ−1)/2. The first class of a pair is +1 (all-pairs
+    of Allwein et al.).
+
+    Examples
+    --------
+    >>> from polychotomy.codes import one_vs_one
+    >>> print(one_vs_one(4))
+    + + + · · ·
+    − · · + + ·
+    · − · − · +
+    · · − · − −
+    """
+    k = check_int("n_classes", n_classes, least=2)
+    pairs = np.array(list(combinations(range(k), 2)))
+    matrix = np.zeros((k, len(pairs)), dtype=np.int8)
+    matrix[pairs[:, 0], np.arange(len(pairs))] = 1
+    matrix[pairs[:, 1], np.arange(len(pairs))] = -1
+    return Code(matrix, name="one_vs_one")
+
+
+def exhaustive(n_classes: int) -> Code:
+    """Return the code with every way to split the classes in two.
+
+    2^(k−1) − 1 problems, strict, row distance 2^(k−2). Problem j (counted from 1) puts the
+    classes of the binary digits of j on the −1 side, as in Mills, section 3.3; the complements
+    are left out. Refused above 16 classes.
+
+    Examples
+    --------
+    >>> from polychotomy.codes import exhaustive
+    >>> print(exhaustive(3))
+    − + −
+    + − −
+    + + +
+    """
+    k = check_int("n_classes", n_classes, least=2)
+    if k > _EXHAUSTIVE_LIMIT:
+        exactly = f" = {2 ** (k - 1) - 1}" if k <= 64 else ""
+        raise CodeError(
+            f"The exhaustive code of {k} classes has 2^{k - 1} − 1{exactly} problems; "
+            f"it is built for at most {_EXHAUSTIVE_LIMIT} classes. "
+            "Take 'dense_random', 'bch' or 'orthogonal' instead."
+        )
+    split = np.arange(1, 2 ** (k - 1))
+    bits = (split >> np.arange(k)[:, np.newaxis]) & 1
+    return Code(1 - 2 * bits, name="exhaustive")
+
+
+def adjacent(n_classes: int, *, order: Sequence[int] | None = None) -> Code:
+    """Return the code for ordered classes that asks on which side of each border a sample lies.
+
+    k−1 problems, strict, row distance 1: problem s puts the first s+1 classes on the −1 side
+    and the others on the +1 side (Mills, equation 15).
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, k.
+    order : sequence of int, optional
+        The class indices from first to last; by default 0, 1, …, k−1.
+
+    Examples
+    --------
+    >>> from polychotomy.codes import adjacent
+    >>> print(adjacent(4))
+    − − −
+    + − −
+    + + −
+    + + +
+    """
+    k = check_int("n_classes", n_classes, least=2)
+    position = np.empty(k, dtype=int)
+    position[_check_order(order, k)] = np.arange(k)
+    return Code(np.where(position[:, np.newaxis] <= np.arange(k - 1), -1, 1), name="adjacent")
+
+
+def _check_order(order: Sequence[int] | None, k: int) -> list[int]:
+    order = list(range(k)) if order is None else list(order)
+    if sorted(order) != list(range(k)):
+        raise ValueError(
+            f"The 'order' parameter must hold each class index from 0 to {k - 1} once. "
+            f"Got {len(order)} indices, {len(set(order))} of them different."
+        )
+    return [int(r) for r in order]

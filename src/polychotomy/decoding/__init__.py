@@ -1,0 +1,16 @@
+"""From binary outputs to class scores, a class, or a rejection."""
+
+from polychotomy.decoding._losses import LOSSES, Loss
+from polychotomy.decoding._reject import accepted_by_confidence, accepted_by_votes
+from polychotomy.decoding._rules import RULES, count_votes, ddag, decode
+
+__all__ = [
+    "LOSSES",
+    "RULES",
+    "Loss",
+    "accepted_by_confidence",
+    "accepted_by_votes",
+    "count_votes",
+    "ddag",
+    "decode",
+]

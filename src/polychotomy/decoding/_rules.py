@@ -1,0 +1,235 @@
+"""From the outputs of the binary problems to class scores, larger being better.
+
+A code has three different entries, so the loss that class r pays over all problems is
+
+    Σ_s L(A_rs f_s)  =  Σ_s [A_rs = +1] L(f_s) + [A_rs = −1] L(−f_s) + [A_rs = 0] L(0):
+
+two matrix products, n × ℓ by ℓ × k, whatever the loss. Nothing of size n × ℓ × k is ever made.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polychotomy.codes._code import Code, Matrix, check_entries
+from polychotomy.decoding._losses import LOSSES, Array
+from polychotomy.errors import unknown_name
+
+
+def decode(outputs: ArrayLike, code: Code | ArrayLike, rule: str) -> Array:
+    """Return the score of each class, larger being better.
+
+    Parameters
+    ----------
+    outputs : array-like of shape (n_samples, n_problems)
+        What the binary learners say, finite: the sign is the side, the size the confidence.
+    code : Code or array-like of shape (n_classes, n_problems)
+        Which class stands on which side.
+    rule : str
+        How to compare outputs f with a class's codeword a:
+
+        - ``"hamming"``: −Σ (1 − sign(f_s) a_s) / 2, the generalised Hamming distance;
+        - ``"votes"``: the number of problems that the class wins; ties are broken by the
+          class's share of the summed confidence and otherwise stay ties;
+        - ``"euclidean"``: −‖f − a‖;
+        - ``"linear"``: Σ a_s f_s;
+        - ``"hinge"``, ``"squared"``, ``"exponential"``, ``"logistic"``, ``"l1"``: −Σ L(a_s f_s)
+          with L(z) = max(0, 1−z), (1−z)², e^{−z}, log(1 + e^{−z}), 1/(1 + e^{2z}); a zero in
+          the code costs L(0);
+        - ``"ddag"``: elimination by pairs, see :func:`ddag`.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples, n_classes)
+
+    Notes
+    -----
+    Any finite output gives finite scores in the right order. Where a float could not hold the
+    score or tell classes apart (outputs beyond 10¹⁰ for ``"squared"`` and ``"euclidean"``, 10²⁹⁹
+    for the others), that sample's outputs are scaled down first; ``"exponential"`` continues
+    beyond e⁶⁹⁰ with the logarithm of the loss. O(nℓk) operations in matrix products,
+    O(n(ℓ + k)) memory.
+
+    References
+    ----------
+    Allwein, Schapire and Singer (2000), section 3.
+
+    Examples
+    --------
+    >>> from polychotomy import make_code
+    >>> from polychotomy.decoding import decode
+    >>> code = make_code("one_vs_rest", 3)
+    >>> decode([[0.5, -2.0, 0.7]], code, "linear")
+    array([[ 1.8, -3.2,  2.2]])
+    >>> decode([[0.5, -2.0, 0.7]], code, "hamming")
+    array([[-1., -2., -1.]])
+    """
+    if rule not in RULES:
+        raise unknown_name("rule", rule, RULES)
+    matrix = check_entries(code, what="code")
+    return RULES[rule](check_outputs(outputs, matrix), matrix)
+
+
+def count_votes(outputs: ArrayLike, code: Code | ArrayLike) -> Array:
+    """Return how many problems each class wins.
+
+    A problem votes for all classes of the side that its output's sign names; an output of
+    exactly 0 gives half a vote to the classes of either side.
+
+    Examples
+    --------
+    >>> from polychotomy import make_code
+    >>> from polychotomy.decoding import count_votes
+    >>> count_votes([[1.0, -1.0, 1.0]], make_code("one_vs_one", 3))
+    array([[1., 1., 1.]])
+    """
+    matrix = check_entries(code, what="code")
+    signs = np.sign(check_outputs(outputs, matrix))
+    taking_part = np.abs(matrix).sum(axis=1, dtype=float)
+    return (signs @ matrix.T.astype(float) + taking_part) / 2
+
+
+def check_outputs(outputs: ArrayLike, matrix: Matrix) -> Array:
+    """Return `outputs` as finite float64 with a column per problem, or raise ValueError."""
+    array = np.asarray(outputs)
+    if array.dtype.kind not in "iufb":
+        raise ValueError(f"outputs must hold real numbers. Got dtype {array.dtype}.")
+    if array.ndim != 2 or array.shape[1] != matrix.shape[1]:
+        raise ValueError(
+            f"outputs must have shape (n_samples, {matrix.shape[1]}), a column for each problem "
+            f"of the code. Got shape {array.shape}."
+        )
+    array = array.astype(float)
+    finite = np.isfinite(array)
+    if not finite.all():
+        i, s = np.argwhere(~finite)[0]
+        raise ValueError(
+            f"outputs must be finite. Got {array[i, s]} for sample {i} in problem {s}; "
+            "see whether that problem's learner was trained on proper data."
+        )
+    return array
+
+
+def _negative_loss(outputs: Array, matrix: Matrix, name: str) -> Array:
+    loss = LOSSES[name]
+    f = _shrink(outputs, loss.largest)
+    plus, minus = (matrix == 1).T.astype(float), (matrix == -1).T.astype(float)
+    zeros = (matrix == 0).sum(axis=1)
+    paid = loss.function(f) @ plus + loss.function(-f) @ minus
+    return -(paid + loss.at_zero * zeros)
+
+
+def _exponential(outputs: Array, matrix: Matrix) -> Array:
+    """Score −Σ e^{−z}, continued beyond the range of floats by −e^c (1 + log(1 + log Σ − c))."""
+    scores = np.empty((len(outputs), len(matrix)))
+    c = LOSSES["exponential"].largest
+    huge = np.abs(outputs).max(axis=1, initial=0) > c
+    scores[~huge] = _negative_loss(outputs[~huge], matrix, "exponential")
+    if huge.any():
+        log_sum = np.full((int(huge.sum()), len(matrix)), -np.inf)
+        for f, a in zip(_shrink(outputs[huge], 1e299).T, matrix.T, strict=True):
+            np.logaddexp(log_sum, -np.multiply.outer(f, a), out=log_sum)
+        beyond = np.log1p(np.maximum(log_sum - c, 0))
+        scores[huge] = -np.exp(np.minimum(log_sum, c)) * (1 + beyond)
+    return scores
+
+
+def _votes(outputs: Array, matrix: Matrix) -> Array:
+    """Votes, plus a fifth of each class's share of the confidence: always less than half a vote."""
+    f = _shrink(outputs, 1.0)
+    total = np.abs(f).sum(axis=1, keepdims=True)
+    share = (f @ matrix.T.astype(float)) / np.where(total > 0, total, 1)
+    return count_votes(outputs, matrix) + share / 5
+
+
+def _linear(outputs: Array, matrix: Matrix) -> Array:
+    return _shrink(outputs, 1e299) @ matrix.T.astype(float)
+
+
+def _euclidean(outputs: Array, matrix: Matrix) -> Array:
+    f = _shrink(outputs, 1e10)
+    a = matrix.T.astype(float)
+    squares = (f**2).sum(axis=1, keepdims=True) - 2 * f @ a + (a**2).sum(axis=0)
+    return -np.sqrt(np.maximum(squares, 0))
+
+
+def ddag(outputs: ArrayLike, code: Code | ArrayLike) -> Array:
+    """Return scores by elimination in a decision directed acyclic graph, for one-vs-one codes.
+
+    A list of all classes is kept; the problem of its first and last class is asked and the loser
+    leaves, until one is left. Its score is k − 1; the others' the number of the step that removed
+    them, so larger is better. Of an output of 0 the first class wins. k − 1 vectorised steps.
+
+    Parameters
+    ----------
+    outputs : array-like of shape (n_samples, n_problems)
+    code : Code or array-like of shape (n_classes, n_problems)
+        Every pair of classes once, in any order and orientation.
+
+    References
+    ----------
+    Platt, Cristianini and Shawe-Taylor (2000), "Large margin DAGs for multiclass classification".
+
+    Examples
+    --------
+    >>> from polychotomy import make_code
+    >>> from polychotomy.decoding import ddag
+    >>> ddag([[-1.0, 1.0, 1.0]], make_code("one_vs_one", 3))
+    array([[1., 2., 0.]])
+    """
+    matrix = check_entries(code, what="code")
+    f = check_outputs(outputs, matrix)
+    problem, sign = _pairs(matrix)
+    samples = np.arange(len(f))
+    first = np.zeros(len(f), dtype=int)
+    last = np.full(len(f), len(matrix) - 1)
+    scores = np.empty((len(f), len(matrix)))
+    for step in range(len(matrix) - 1):
+        first_wins = f[samples, problem[first, last]] * sign[first, last] >= 0
+        scores[samples, np.where(first_wins, last, first)] = step
+        first, last = np.where(first_wins, first, first + 1), np.where(first_wins, last - 1, last)
+    scores[samples, first] = len(matrix) - 1
+    return scores
+
+
+def _pairs(matrix: Matrix) -> tuple[NDArray[np.intp], Matrix]:
+    """Return, for classes r < t, the problem that parts them and the sign of r in it."""
+    k, ell = matrix.shape
+    is_pair = (np.abs(matrix).sum(axis=0) == 2) & (matrix.sum(axis=0) == 0)
+    r, t = np.sort(np.argsort(matrix == 0, axis=0, kind="stable")[:2], axis=0)
+    if not is_pair.all() or ell != k * (k - 1) // 2 or len(set(zip(r, t, strict=True))) != ell:
+        raise ValueError(
+            "The 'ddag' rule needs a one-vs-one code: every pair of classes in one problem. "
+            f"Got a code of {k} classes and {ell} problems that is not; use another rule."
+        )
+    problem = np.zeros((k, k), dtype=np.intp)
+    sign = np.zeros((k, k), dtype=np.int8)
+    problem[r, t] = np.arange(ell)
+    sign[r, t] = matrix[r, np.arange(ell)]
+    return problem, sign
+
+
+def _shrink(outputs: Array, largest: float) -> Array:
+    """Scale samples with outputs beyond `largest` down to it; powers of two, so exactly."""
+    size = np.abs(outputs).max(axis=1, initial=0, keepdims=True)
+    if not (size > largest).any():
+        return outputs
+    exponent = np.ceil(np.log2(np.maximum(size / largest, 1)))
+    return np.ldexp(outputs, -exponent.astype(int))
+
+
+RULES: dict[str, Callable[[Array, Matrix], Array]] = {
+    "hamming": partial(_negative_loss, name="hamming"),
+    "votes": _votes,
+    "euclidean": _euclidean,
+    "linear": _linear,
+    "hinge": partial(_negative_loss, name="hinge"),
+    "squared": partial(_negative_loss, name="squared"),
+    "exponential": _exponential,
+    "logistic": partial(_negative_loss, name="logistic"),
+    "l1": partial(_negative_loss, name="l1"),
+    "ddag": ddag,
+}
+"""The rules by name. A new rule is one function and one line here."""

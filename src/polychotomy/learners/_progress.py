@@ -1,0 +1,60 @@
+"""Who is told how far training has come: scikit-learn's callbacks, and the terminal."""
+
+import sys
+from time import monotonic
+from typing import Any
+
+_SECONDS_BETWEEN_LINES = 0.2
+_WIDTH = 30
+
+
+class FitProgress:
+    """Reports the beginning and the end of each problem's training.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The classifier in whose name the callbacks are called.
+    context : sklearn.callback.CallbackContext
+        The task of the whole fit, with one sub-task per problem.
+    n_problems : int
+        How many problems will be trained.
+    verbose : int
+        Draw a bar on the standard error stream if positive.
+    """
+
+    def __init__(self, estimator: Any, context: Any, n_problems: int, verbose: int) -> None:
+        self._estimator = estimator
+        self._context = context
+        self._tasks: list[Any] = []
+        self._n_problems = n_problems
+        self._verbose = verbose
+        self._started = monotonic()
+        self._drawn = 0.0
+
+    def begin(self, words: str) -> None:
+        """Tell that a problem was handed to a worker."""
+        task = self._context.subcontext(task_name=f"problem {words}")
+        task.call_on_fit_task_begin(estimator=self._estimator)
+        self._tasks.append(task)
+
+    def end(self, s: int) -> None:
+        """Tell that problem s is trained; problems end in the order in which they began."""
+        self._tasks[s].call_on_fit_task_end(estimator=self._estimator)
+        if self._verbose:
+            self._draw(s + 1)
+
+    def _draw(self, done: int) -> None:
+        now = monotonic()
+        last = done == self._n_problems
+        if not last and now - self._drawn < _SECONDS_BETWEEN_LINES:
+            return
+        self._drawn = now
+        filled = _WIDTH * done // self._n_problems
+        elapsed = now - self._started
+        left = elapsed / done * (self._n_problems - done)
+        sys.stderr.write(
+            f"\r[{'#' * filled}{'.' * (_WIDTH - filled)}] {done}/{self._n_problems} problems, "
+            f"{elapsed:.0f} s, {left:.0f} s left{chr(10) if last else ''}"
+        )
+        sys.stderr.flush()

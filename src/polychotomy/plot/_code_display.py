@@ -1,0 +1,135 @@
+"""A code as a picture."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from polychotomy.codes import Code
+from polychotomy.errors import require
+from polychotomy.plot._palette import MINUS, NEITHER, PLUS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NAMED_PROBLEMS = 40
+_LONGEST_NAME = 40
+
+
+class CodeDisplay:
+    """Draws a code matrix: a row per class, a column per problem, a colour per side.
+
+    Like the coding matrices of Figure 1 in the SBC paper, with class and problem names.
+
+    Parameters
+    ----------
+    code : Code
+    class_names : sequence of str, optional
+        By default the class indices.
+    problem_names : sequence of str, optional
+        By default the problem indices.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of that.
+
+    Examples
+    --------
+    >>> from polychotomy import make_code
+    >>> from polychotomy.plot import CodeDisplay
+    >>> display = CodeDisplay(make_code("bch", 4), class_names=["a", "b", "c", "d"]).plot()
+    >>> display.ax_.get_title()
+    'bch: 4 classes, 7 problems'
+    """
+
+    ax_: "Axes"
+    figure_: Any
+
+    def __init__(
+        self,
+        code: Code,
+        *,
+        class_names: Sequence[str] | None = None,
+        problem_names: Sequence[str] | None = None,
+    ) -> None:
+        self.code = code
+        self.class_names = _names("class_names", class_names, code.n_classes)
+        self.problem_names = _names("problem_names", problem_names, code.n_problems)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: "Axes | None" = None) -> Self:
+        """Draw the code of a fitted :class:`~polychotomy.CodeClassifier`.
+
+        Parameters
+        ----------
+        estimator : CodeClassifier
+            Its labels and its problems in words become the names.
+        ax : matplotlib Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        CodeDisplay
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(estimator)
+        names = [str(label) for label in estimator.classes_]
+        display = cls(estimator.code_, class_names=names, problem_names=estimator.problems_)
+        return display.plot(ax=ax)
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw on `ax`, or on a new figure of a fitting size.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        CodeDisplay
+            This display, with `ax_` and `figure_` set.
+        """
+        plt = require("matplotlib.pyplot", extra="plot")
+        colors = require("matplotlib.colors", extra="plot")
+        k, ell = self.code.matrix.shape
+        if ax is None:
+            size = (np.clip(0.3 * ell + 2, 4, 16), np.clip(0.3 * k + 1.5, 2.5, 16))
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        sides = colors.ListedColormap([MINUS, NEITHER, PLUS])
+        ax.pcolormesh(
+            self.code.matrix, cmap=sides, vmin=-1, vmax=1, edgecolors="white", linewidth=0.5
+        )
+        ax.invert_yaxis()
+        ax.set_yticks(np.arange(k) + 0.5, self.class_names)
+        if ell <= _NAMED_PROBLEMS:
+            longest = max(map(len, self.problem_names))
+            ax.set_xticks(
+                np.arange(ell) + 0.5, self.problem_names, rotation=90 if longest > 3 else 0
+            )
+        ax.tick_params(length=0)
+        ax.set(
+            title=f"{self.code.name}: {k} classes, {ell} problems", xlabel="problem", ylabel="class"
+        )
+        for spine in ax.spines.values():
+            spine.set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _names(parameter: str, names: Sequence[str] | None, count: int) -> list[str]:
+    if names is None:
+        return [str(i) for i in range(count)]
+    if len(names) != count:
+        raise ValueError(
+            f"The {parameter!r} parameter must hold {count} names. Got {len(names)} instead."
+        )
+    # A dollar sign would start mathematics.
+    return [_shorten(str(name)).replace("$", r"\$") for name in names]
+
+
+def _shorten(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"

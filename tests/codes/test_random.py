@@ -1,0 +1,90 @@
+from math import ceil, log2
+
+import numpy as np
+import pytest
+
+from polychotomy.codes import dense_random, sparse_random
+
+BOTH = pytest.mark.parametrize("make", [dense_random, sparse_random])
+
+
+@pytest.mark.parametrize("k", [2, 3, 10, 26])
+def test_default_sizes_are_those_of_allwein_et_al(k):
+    assert dense_random(k, n_tries=10, random_state=0).n_problems == ceil(10 * log2(k))
+    assert sparse_random(k, n_tries=10, random_state=0).n_problems == ceil(15 * log2(k))
+
+
+def test_a_dense_code_is_strict_and_half_of_a_sparse_one_is_zero():
+    assert dense_random(20, random_state=0).is_strict
+    assert np.mean(sparse_random(20, random_state=0).matrix == 0) == pytest.approx(0.5, abs=0.05)
+
+
+@BOTH
+def test_a_seed_gives_the_same_code_and_another_seed_another(make):
+    assert make(12, random_state=3) == make(12, random_state=3)
+    assert make(12, random_state=3) != make(12, random_state=4)
+    generator = np.random.RandomState(3)
+    first, second = make(12, random_state=generator), make(12, random_state=generator)
+    assert first == make(12, random_state=np.random.RandomState(3)) != second
+
+
+@BOTH
+def test_more_tries_are_never_worse(make):
+    distances = [make(15, n_tries=n, random_state=0).row_distance for n in (1, 10, 100, 1000)]
+    assert distances == sorted(distances)
+    assert distances[-1] > distances[0]
+
+
+@BOTH
+@pytest.mark.parametrize("k", [2, 3, 5, 9])
+def test_the_screen_finds_the_best_draw(make, k):
+    """A second, slow screen over the same draws finds no better one."""
+    from polychotomy.codes import Code, _random
+
+    original = _random._is_code
+    everything = []
+    draw_below = _random._draw_below
+
+    def record_all(alphabet, shape, limit, rng):
+        draws, dots = draw_below(alphabet, shape, np.inf, rng)
+        everything.extend(draws)
+        return draws, dots
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_random, "_draw_below", record_all)
+        code = make(k, n_problems=12, n_tries=50, random_state=1)
+    best = max(Code(m).row_distance for m in everything if original(m))
+    assert len(everything) == 50
+    assert code.row_distance == best
+
+
+@BOTH
+def test_many_classes_are_screened_in_blocks(make):
+    code = make(150, n_tries=200, random_state=0)
+    assert code.n_classes == 150
+    assert code.row_distance > make(150, n_tries=1, random_state=0).row_distance
+
+
+@pytest.mark.parametrize(("k", "n_problems"), [(4, 2), (16, 4), (30, 5), (64, 6)])
+def test_the_shortest_dense_codes_are_found(k, n_problems):
+    code = dense_random(k, n_problems=n_problems, random_state=0)
+    assert (code.n_classes, code.n_problems) == (k, n_problems)
+
+
+@pytest.mark.parametrize(("k", "n_problems"), [(3, 2), (8, 2), (26, 3)])
+def test_the_shortest_sparse_codes_are_found(k, n_problems):
+    assert sparse_random(k, n_problems=n_problems, random_state=0).n_problems == n_problems
+
+
+def test_a_code_that_cannot_be_is_refused():
+    with pytest.raises(ValueError, match="Give more problems"):
+        dense_random(17, n_problems=4)
+    with pytest.raises(ValueError, match="Give more problems"):
+        sparse_random(9, n_problems=2)
+
+
+@BOTH
+@pytest.mark.parametrize("option", ["n_problems", "n_tries"])
+def test_counts_must_be_positive(make, option):
+    with pytest.raises(ValueError, match=f"'{option}' parameter must be an int of at least 1"):
+        make(5, **{option: 0})

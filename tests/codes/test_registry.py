@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+
+from polychotomy import available_codes, codes, make_code
+
+NAMES = {
+    "one_vs_rest",
+    "one_vs_one",
+    "exhaustive",
+    "dense_random",
+    "sparse_random",
+    "hamming",
+    "bch",
+    "orthogonal",
+    "adjacent",
+}
+
+
+def test_the_names():
+    assert set(available_codes()) == NAMES
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_a_name_makes_the_code_of_the_function_of_that_name(name):
+    options = {"random_state": 0} if "random" in name else {}
+    code = make_code(name, 5, **options)
+    assert code == getattr(codes, name)(5, **options)
+    assert code.name == name
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+@pytest.mark.parametrize("k", [*range(2, 17), 23, 32, 41, 60])
+def test_every_code_of_every_size_is_sound(name, k):
+    """No duplicate codeword, no one-sided problem; checked apart from Code's own checks."""
+    if (name == "exhaustive" and k > 16) or (name == "orthogonal" and k < 4):
+        pytest.skip("does not exist")
+    options = {"random_state": 0, "n_tries": 100} if "random" in name else {}
+    matrix = make_code(name, k, **options).matrix
+    assert matrix.shape[0] == k
+    assert len({row.tobytes() for row in matrix}) == k
+    assert np.all((matrix == 1).any(axis=0) & (matrix == -1).any(axis=0))
+
+
+def test_an_unknown_code_is_answered_with_the_nearest():
+    with pytest.raises(ValueError, match=r"'one_vs_rest'.*Did you mean 'one_vs_one'\?"):
+        make_code("one_vs_on", 3)
+    with pytest.raises(ValueError, match=r"Got 3 instead\.$"):
+        make_code(3, 3)
+
+
+def test_an_unknown_option_is_answered_with_the_nearest():
+    with pytest.raises(ValueError, match=r"Did you mean 'length'\?"):
+        make_code("bch", 4, lenght=31)
+    with pytest.raises(ValueError, match="'one_vs_one' takes no options"):
+        make_code("one_vs_one", 4, order=[0])

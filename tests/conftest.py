@@ -1,0 +1,26 @@
+import matplotlib as mpl
+import numpy as np
+import pytest
+from hypothesis import settings
+from sklearn.datasets import load_digits, load_iris
+
+mpl.use("Agg")
+settings.register_profile("default", deadline=None, max_examples=60)
+settings.load_profile("default")
+
+
+@pytest.fixture(scope="session")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="session")
+def digits():
+    """600 digits in ten classes, pixels between 0 and 1."""
+    X, y = load_digits(return_X_y=True)
+    return X[:600] / 16, y[:600]
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)

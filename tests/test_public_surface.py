@@ -1,0 +1,54 @@
+import subprocess
+import sys
+
+import pytest
+
+import polychotomy
+
+
+def test_the_public_names():
+    assert set(polychotomy.__all__) == {
+        "Code",
+        "CodeClassifier",
+        "assess",
+        "available_codes",
+        "codes",
+        "decoding",
+        "lab",
+        "make_code",
+        "plot",
+    }
+    for name in polychotomy.__all__:
+        assert getattr(polychotomy, name) is not None
+    assert set(polychotomy.__all__) <= set(dir(polychotomy))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        polychotomy.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("program", "heavy"),
+    [
+        ("import polychotomy", {"rich", "sklearn", "numpy", "scipy"}),
+        ("from polychotomy import codes; codes.dense_random(5)", {"sklearn", "scipy"}),
+        ("from polychotomy.decoding import decode", {"sklearn", "scipy"}),
+        ("from polychotomy import CodeClassifier", set()),  # scikit-learn imports pandas itself
+    ],
+)
+def test_heavy_modules_are_not_imported(program, heavy):
+    heavy |= {"galois", "matplotlib", "numba", "lark", "typer"}
+    heavy |= {"pandas"} if "CodeClassifier" not in program else set()
+    check = f"{program}; import sys; print({heavy!r} & set(sys.modules))"
+    result = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "set()"
+
+
+def test_a_missing_extra_is_named_with_the_command_that_installs_it():
+    from polychotomy.errors import MissingExtraError, require
+
+    with pytest.raises(MissingExtraError, match=r"pip install 'polychotomy\[plot\]'"):
+        require("no_such_module.pyplot", extra="plot")
