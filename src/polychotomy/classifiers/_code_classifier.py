@@ -31,7 +31,13 @@ from polychotomy.classifiers._checks import (
     rows_of,
 )
 from polychotomy.codes import Code
-from polychotomy.decoding import RULES, accepted_by_confidence, accepted_by_votes, decode
+from polychotomy.decoding import (
+    RULES,
+    SIGN_RULES,
+    accepted_by_confidence,
+    accepted_by_votes,
+    decode,
+)
 from polychotomy.errors import unknown_name
 from polychotomy.learners import (
     FitProgress,
@@ -54,7 +60,7 @@ class _Plan(NamedTuple):
     classes: NDArray[Any]
     code: Code
     decoder: str
-    output_method: str
+    output_kind: str
     seeds: NDArray[np.int_] | None
 
 
@@ -106,8 +112,10 @@ default="one_vs_one"
         0 and 1. None stands for a problem of whose classes ``partial_fit`` has seen no sample.
     decoder_ : str
         The rule in use.
-    output_method_ : {"decision_function", "predict_proba"}
-        Where the outputs come from; probabilities p become 2p − 1.
+    output_kind_ : {"margin", "probability", "log_odds"}
+        What the binary outputs are: the estimator's ``decision_function`` or, from the
+        probability p of the +1 side, 2p − 1 or log p/(1−p). The last serves the rules that go by
+        signs and only break ties by size, where 2p − 1 would round small probabilities away.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -127,6 +135,8 @@ default="one_vs_one"
     ``OneVsOneClassifier`` predicts and ``code="one_vs_rest"`` what ``OneVsRestClassifier`` does.
     Only where votes tie and the estimator has no ``decision_function`` can the first differ:
     scikit-learn then adds up probabilities that are not centred, which favours later classes.
+    With an estimator that has only probabilities and is often sure (naive Bayes), one-vs-rest
+    by probabilities has many ties at 1, here as there.
 
     References
     ----------
@@ -372,10 +382,10 @@ default="one_vs_one"
     def _make_plan(self, base: Any, classes: NDArray[Any]) -> _Plan:
         rng = check_random_state(self.random_state)
         code = resolve_code(self.code, classes, rng)
-        decoder, output_method = _resolve_decoder(self.decoder, base, code)
+        decoder, output_kind = _resolve_decoder(self.decoder, base, code)
         n_distinct = code.distinct.columns.shape[1]
         seeds = None if self.random_state is None else rng.randint(2**31, size=n_distinct)
-        return _Plan(classes, code, decoder, output_method, seeds)
+        return _Plan(classes, code, decoder, output_kind, seeds)
 
     def _train(
         self,
@@ -409,7 +419,7 @@ default="one_vs_one"
         )
         self._plan = plan
         self.classes_, self.code_ = plan.classes, plan.code
-        self.decoder_, self.output_method_ = plan.decoder, plan.output_method
+        self.decoder_, self.output_kind_ = plan.decoder, plan.output_kind
         self.problems_ = [problem_words(column, plan.classes) for column in plan.code.matrix.T]
         self.estimators_ = [problem.estimator for problem in self._trained]
         context.call_on_fit_task_end(estimator=self)
@@ -420,7 +430,7 @@ default="one_vs_one"
 
     def _outputs(self, X: Any) -> Array:
         distinct = self.code_.distinct
-        outputs = outputs_of(self._trained, X, self.output_method_, self.n_jobs)
+        outputs = outputs_of(self._trained, X, self.output_kind_, self.n_jobs)
         return outputs[:, distinct.index] * distinct.sign
 
     def _decode(self, outputs: Array) -> Array:
@@ -445,15 +455,17 @@ default="one_vs_one"
 
 
 def _resolve_decoder(decoder: object, base: Any, code: Code) -> tuple[str, str]:
-    """Return the rule, and the method of the estimator that the outputs come from."""
-    margins = "decision_function" if hasattr(base, "decision_function") else "predict_proba"
+    """Return the rule, and the kind of outputs that it reads."""
+    has_margins = hasattr(base, "decision_function")
     if decoder == "auto":
         loss = minimised_loss(base)
         if loss is not None:
-            return loss, margins
-        return "linear", "predict_proba" if hasattr(base, "predict_proba") else margins
+            return loss, "margin"
+        return "linear", "probability" if hasattr(base, "predict_proba") else "margin"
     if not isinstance(decoder, str) or decoder not in RULES:
         raise unknown_name("decoder", decoder, [*RULES, "auto"])
     if code.n_classes > 2:
         decode(np.empty((0, code.n_problems)), code, decoder)  # does the rule suit the code?
-    return decoder, margins
+    if has_margins:
+        return decoder, "margin"
+    return decoder, "log_odds" if decoder in SIGN_RULES else "probability"

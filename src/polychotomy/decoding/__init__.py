@@ -2,11 +2,12 @@
 
 from polychotomy.decoding._losses import LOSSES, Loss
 from polychotomy.decoding._reject import accepted_by_confidence, accepted_by_votes
-from polychotomy.decoding._rules import RULES, count_votes, ddag, decode
+from polychotomy.decoding._rules import RULES, SIGN_RULES, count_votes, ddag, decode
 
 __all__ = [
     "LOSSES",
     "RULES",
+    "SIGN_RULES",
     "Loss",
     "accepted_by_confidence",
     "accepted_by_votes",

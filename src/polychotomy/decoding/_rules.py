@@ -64,7 +64,7 @@ def decode(outputs: ArrayLike, code: Code | ArrayLike, rule: str) -> Array:
     >>> decode([[0.5, -2.0, 0.7]], code, "linear")
     array([[ 1.8, -3.2,  2.2]])
     >>> decode([[0.5, -2.0, 0.7]], code, "hamming")
-    array([[-1., -2., -1.]])
+    array([[-1., -3., -1.]])
     """
     if rule not in RULES:
         raise unknown_name("rule", rule, RULES)
@@ -233,3 +233,6 @@ RULES: dict[str, Callable[[Array, Matrix], Array]] = {
     "ddag": ddag,
 }
 """The rules by name. A new rule is one function and one line here."""
+
+SIGN_RULES = frozenset({"hamming", "votes", "ddag"})
+"""The rules that go by the signs of the outputs; sizes at most break ties."""

@@ -28,15 +28,20 @@ class TrainedProblem(NamedTuple):
     estimator: Any
     kernel_columns: Indices | None = None
 
-    def outputs(self, X: Any, method: str) -> NDArray[np.float64]:
-        """Return what the problem says to each sample: positive for its +1 side."""
+    def outputs(self, X: Any, kind: str) -> NDArray[np.float64]:
+        """Return what the problem says to each sample: positive for its +1 side.
+
+        `kind` is "margin" (the estimator's ``decision_function``), or made of the probability p
+        of the +1 side: "probability" (2p − 1) or "log_odds" (log p/(1−p), finite).
+        """
         if self.estimator is None:
             return np.zeros(X.shape[0])
         if self.kernel_columns is not None:
             X = X[:, self.kernel_columns]
-        if method == "decision_function":
+        if kind == "margin":
             return np.asarray(self.estimator.decision_function(X), dtype=float).ravel()
-        return 2 * np.asarray(self.estimator.predict_proba(X)[:, 1], dtype=float) - 1
+        p = np.asarray(self.estimator.predict_proba(X)[:, 1], dtype=float)
+        return 2 * p - 1 if kind == "probability" else _log_odds(p)
 
 
 def train_problems(
@@ -94,11 +99,11 @@ def train_problems(
 
 
 def outputs_of(
-    problems: Sequence[TrainedProblem], X: Any, method: str, n_jobs: int | None
+    problems: Sequence[TrainedProblem], X: Any, kind: str, n_jobs: int | None
 ) -> NDArray[np.float64]:
     """Return the outputs of all problems, a column for each."""
     columns = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(problem.outputs)(X, method) for problem in problems
+        delayed(problem.outputs)(X, kind) for problem in problems
     )
     return np.column_stack(columns)
 
@@ -144,6 +149,12 @@ def _cut(
         _safe_indexing(X, taking_part),
         _check_method_params(X, fit_params, indices=taking_part),
     )
+
+
+def _log_odds(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log p/(1−p) with ±744, the logarithm of the smallest float, for 1 and 0."""
+    smallest = np.nextafter(0, 1)
+    return np.log(np.maximum(p, smallest)) - np.log(np.maximum(1 - p, smallest))
 
 
 def _seed(learner: Any, seed: int) -> None:

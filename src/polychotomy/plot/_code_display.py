@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _NAMED_PROBLEMS = 40
 _LONGEST_NAME = 40
+_SHORT_NAME = 3
 
 
 class CodeDisplay:
@@ -96,8 +97,12 @@ class CodeDisplay:
         plt = require("matplotlib.pyplot", extra="plot")
         colors = require("matplotlib.colors", extra="plot")
         k, ell = self.code.matrix.shape
+        longest = max(map(len, self.problem_names)) if ell <= _NAMED_PROBLEMS else 0
+        upright = longest <= _SHORT_NAME
         if ax is None:
-            size = (np.clip(0.3 * ell + 2, 4, 16), np.clip(0.3 * k + 1.5, 2.5, 16))
+            width = 0.3 * ell + 0.08 * max(map(len, self.class_names)) + 1.5
+            height = 0.3 * k + 0.08 * (0 if upright else longest) + 1.2
+            size = (np.clip(width, 4, 16), np.clip(height, 2.5, 16))
             _, ax = plt.subplots(figsize=size, layout="constrained")
         sides = colors.ListedColormap([MINUS, NEITHER, PLUS])
         ax.pcolormesh(
@@ -105,11 +110,8 @@ class CodeDisplay:
         )
         ax.invert_yaxis()
         ax.set_yticks(np.arange(k) + 0.5, self.class_names)
-        if ell <= _NAMED_PROBLEMS:
-            longest = max(map(len, self.problem_names))
-            ax.set_xticks(
-                np.arange(ell) + 0.5, self.problem_names, rotation=90 if longest > 3 else 0
-            )
+        if longest:
+            ax.set_xticks(np.arange(ell) + 0.5, self.problem_names, rotation=0 if upright else 90)
         ax.tick_params(length=0)
         ax.set(
             title=f"{self.code.name}: {k} classes, {ell} problems", xlabel="problem", ylabel="class"

@@ -1,0 +1,39 @@
+import pytest
+from sklearn.linear_model import RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from polychotomy import CodeClassifier
+
+# The codes that exist for the two and three classes of scikit-learn's checks.
+CODES = (
+    "one_vs_rest",
+    "one_vs_one",
+    "exhaustive",
+    "dense_random",
+    "sparse_random",
+    "hamming",
+    "bch",
+    "adjacent",
+)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:lbfgs failed to converge",
+    "ignore:A column-vector y",
+    "ignore:divide by zero encountered in log",  # naive Bayes on a class without weight
+)
+@parametrize_with_checks(
+    [
+        *(CodeClassifier(code=code, random_state=0) for code in CODES),
+        *(CodeClassifier(decoder=rule) for rule in ("votes", "ddag", "exponential", "euclidean")),
+        CodeClassifier(RidgeClassifier()),
+        CodeClassifier(GaussianNB(), code="one_vs_rest"),  # has partial_fit
+        CodeClassifier(DecisionTreeClassifier(random_state=0)),
+        CodeClassifier(SVC(kernel="precomputed")),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

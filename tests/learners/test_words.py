@@ -1,0 +1,20 @@
+import numpy as np
+import pytest
+
+from polychotomy.learners import problem_words
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ([1, -1], "a against b"),
+        ([-1, 1], "b against a"),
+        ([1, -1, -1], "a against the rest"),
+        ([1, 1, -1], "the rest against c"),
+        ([1, 0, -1], "a against c"),
+        ([1, 1, -1, -1], "a, b against c, d"),
+        ([1] + [-1] * 8 + [0], "a against b, c, d, e, f, g and 2 more"),
+    ],
+)
+def test_a_problem_in_words(column, words):
+    assert problem_words(np.array(column, dtype=np.int8), list("abcdefghij")) == words

@@ -1,0 +1,40 @@
+"""An import never points upward."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import polychotomy
+
+SOURCE = Path(polychotomy.__file__).parent
+LAYERS = [
+    {"errors"},
+    {"codes"},
+    {"learners", "decoding"},
+    {"classifiers", "assess"},
+    {"lab"},
+    {"plot", "cli"},
+]
+LEVEL = {part: level for level, layer in enumerate(LAYERS) for part in layer}
+
+
+def _imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polychotomy."):
+            yield node.module.split(".")[1]
+
+
+@pytest.mark.parametrize("part", sorted(LEVEL))
+def test_imports_point_downward(part):
+    folder = SOURCE / part
+    files = folder.rglob("*.py") if folder.is_dir() else [SOURCE / f"{part}.py"]
+    for path in files:
+        for imported in _imports(path):
+            same = imported == part
+            assert same or LEVEL[imported] < LEVEL[part], f"{path.name} imports {imported}"
+
+
+def test_every_part_has_its_level():
+    parts = {p.stem for p in SOURCE.iterdir() if p.is_dir() or p.suffix == ".py"}
+    assert parts - {"__init__", "__main__", "__pycache__", "py"} == set(LEVEL)
