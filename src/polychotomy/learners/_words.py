@@ -17,7 +17,6 @@ def problem_words(column: Matrix, classes: Sequence[Any] | NDArray[Any]) -> str:
     Examples
     --------
     >>> import numpy as np
-    from numpy.typing import NDArray
     >>> from polychotomy.learners import problem_words
     >>> problem_words(np.array([1, -1, 0, -1]), ["oak", "elm", "ash", "fir"])
     'oak against elm, fir'
