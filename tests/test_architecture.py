@@ -21,8 +21,14 @@ LEVEL = {part: level for level, layer in enumerate(LAYERS) for part in layer}
 
 def _imports(path):
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polychotomy."):
-            yield node.module.split(".")[1]
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module == "polychotomy":
+            names = [f"polychotomy.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        yield from (name.split(".")[1] for name in names if name.startswith("polychotomy."))
 
 
 @pytest.mark.parametrize("part", sorted(LEVEL))

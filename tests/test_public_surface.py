@@ -14,6 +14,7 @@ def test_the_public_names():
         "available_codes",
         "codes",
         "decoding",
+        "errors",
         "lab",
         "make_code",
         "plot",

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from polychotomy import assess, codes, decoding, lab, plot
+    from polychotomy import assess, codes, decoding, errors, lab, plot
     from polychotomy.classifiers import CodeClassifier
     from polychotomy.codes import Code, available_codes, make_code
 
@@ -24,6 +24,7 @@ __all__ = [
     "available_codes",
     "codes",
     "decoding",
+    "errors",
     "lab",
     "make_code",
     "plot",

@@ -19,6 +19,15 @@ def test_the_parts_of_the_bound():
     assert result.bound == pytest.approx(3 * epsilon / 2)
 
 
+def test_the_average_loss_is_exact_for_large_outputs():
+    squared = training_error_bound([[-1e12]], [0], make_code("one_vs_one", 2), "squared")
+    assert squared.average_loss == pytest.approx(1e24)
+    exponential = training_error_bound([[-705.0]], [0], make_code("one_vs_one", 2), "exponential")
+    assert exponential.average_loss == pytest.approx(np.exp(705.0))
+    beyond = training_error_bound([[-1e300]], [0], make_code("one_vs_one", 2), "exponential")
+    assert beyond.bound == np.inf
+
+
 def test_adaboost_on_the_complete_code_is_bounded_by_about_twice_the_loss(iris):
     """Slide 18: (2^(k−1) − 1) ε / 2^(k−2)."""
     X, y = iris

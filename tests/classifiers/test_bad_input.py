@@ -56,6 +56,7 @@ def test_bad_parameters_are_refused_before_anything_is_trained(options, message)
         (np.where(X == 3, np.nan, X), Y, "NaN"),
         (np.where(X == 3, np.inf, X), Y, "infinity"),
         (X, np.where(Y == 1, np.nan, Y), "NaN"),
+        (X, np.where(Y == 1, None, "a"), "of one kind|Unknown label type|NaN"),
     ],
 )
 def test_bad_data_are_refused(x, y, message):

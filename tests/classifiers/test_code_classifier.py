@@ -4,6 +4,7 @@ import re
 import traceback
 from contextlib import redirect_stderr
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -28,6 +29,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from polychotomy import Code, CodeClassifier, available_codes, make_code
+from polychotomy.decoding import count_votes
 
 
 class Counting(ClassifierMixin, BaseEstimator):
@@ -288,7 +290,8 @@ def test_weights_reach_each_problem_cut_to_its_samples(iris):
     )
 
 
-def test_weights_through_metadata_routing(iris):
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_weights_through_metadata_routing(n_jobs, iris):
     X, y = iris
     weight = np.linspace(0.1, 2, 150)
     expected = CodeClassifier(LogisticRegression()).fit(X, y, sample_weight=weight)
@@ -297,7 +300,7 @@ def test_weights_through_metadata_routing(iris):
             StandardScaler(with_mean=False, with_std=False).set_fit_request(sample_weight=False),
             LogisticRegression().set_fit_request(sample_weight=True),
         )
-        routed = CodeClassifier(base).fit(X, y, sample_weight=weight)
+        routed = CodeClassifier(base, n_jobs=n_jobs).fit(X, y, sample_weight=weight)
         np.testing.assert_allclose(routed.decision_function(X), expected.decision_function(X))
         result = cross_validate(CodeClassifier(base), X, y, params={"sample_weight": weight})
         assert result["test_score"].mean() > 0.9
@@ -380,6 +383,12 @@ class FailsOnVirginica(Counting):
         return super().fit(X, y)
 
 
+def test_any_joblib_backend_will_do(iris):
+    X, y = iris
+    with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
+        assert CodeClassifier(SVC()).fit(X, y).score(X, y) > 0.9
+
+
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_failure_names_its_problem_and_keeps_its_traceback(n_jobs, iris):
     X, y = iris
@@ -399,8 +408,12 @@ def test_a_failed_fit_leaves_the_fitted_model(iris):
     classifier = CodeClassifier(LogisticRegression()).fit(X, y)
     before = classifier.predict(X)
     with pytest.raises(ValueError, match="NaN"):
-        classifier.fit(np.full_like(X, np.nan), (y > 0).astype(int))
+        classifier.fit(np.full((150, 2), np.nan), (y > 0).astype(int))
     np.testing.assert_array_equal(classifier.predict(X), before)
+    never = CodeClassifier(FailsOnVirginica())
+    with pytest.raises(RuntimeError):
+        never.fit(X, y)
+    assert not hasattr(never, "n_features_in_")
 
 
 def test_reject_by_votes(digits):
@@ -416,6 +429,15 @@ def test_reject_by_votes(digits):
     _, accepted = claims.predict_or_reject(X[200:])
     np.testing.assert_array_equal(accepted, (outputs > 0).sum(axis=1) == 1)
     assert 0 < accepted.mean() < 1
+
+
+def test_reject_by_votes_takes_the_winner_of_the_votes(digits):
+    X, y = digits
+    classifier = CodeClassifier(SVC(), decoder="hinge").fit(X[:200], y[:200])
+    labels, accepted = classifier.predict_or_reject(X)
+    votes = count_votes(classifier.binary_outputs(X), classifier.code_)
+    np.testing.assert_array_equal(labels[accepted], votes.argmax(axis=1)[accepted])
+    assert (labels != classifier.predict(X)).any()
 
 
 def test_reject_by_confidence(digits, iris):
@@ -437,6 +459,7 @@ def test_reject_by_confidence(digits, iris):
     [
         ("confidence", None, "must be a number with rule='confidence'"),
         ("votes", 0.5, "None with rule='votes'"),
+        ("confidence", "high", "must be a number"),
         ("vote", None, "Did you mean 'votes'"),
     ],
 )

@@ -19,6 +19,7 @@ def test_the_shortest_bch_code_with_the_smallest_message():
     assert bch(10) == bch(10, length=15, message=11) == hamming(10)
     assert bch(12) == bch(12, length=31, message=16)
     assert bch(6, message=11) == bch(6, length=15, message=11)
+    assert bch(6, message=6) == bch(6, length=31, message=6)
     assert bch(6, length=31) == bch(6, length=31, message=6)
 
 

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from scipy.linalg import hadamard as sylvester
 
 from polychotomy.codes import orthogonal
 from polychotomy.codes._hadamard import _is_order, hadamard
@@ -20,10 +19,6 @@ def test_which_orders_are_missing():
     assert not _is_order(6)
 
 
-def test_powers_of_two_are_sylvester_matrices_up_to_signs_of_rows_and_columns():
-    assert abs(np.linalg.det(hadamard(8))) == pytest.approx(abs(np.linalg.det(sylvester(8))))
-
-
 @pytest.mark.parametrize("k", [*range(4, 61), 89, 93, 100, 113, 157, 199, 200])
 def test_orthogonal_codes(k):
     code = orthogonal(k)
@@ -31,7 +26,7 @@ def test_orthogonal_codes(k):
     n = code.n_problems
     np.testing.assert_array_equal(matrix @ matrix.T, n * np.eye(k))
     assert code.row_distance == n / 2
-    assert n == next(m for m in range(k, 2 * k) if _is_order(m))
+    assert n == next(m for m in range(k, 2 * k) if m % 4 == 0 and m not in MISSING)
 
 
 @pytest.mark.parametrize("k", [16, 24, 60])

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
@@ -19,7 +20,8 @@ def test_errors_are_those_of_cross_validation(iris):
 
 
 def test_codes_that_do_not_exist_are_skipped_with_the_reason(iris):
-    results = {r.name: r for r in compare(*iris)}
+    X, y = iris
+    results = {r.name: r for r in compare(pd.DataFrame(X), pd.Series(y), SVC())}
     assert "at least 4 classes" in results["orthogonal"].skipped
     assert all(r.errors for name, r in results.items() if name != "orthogonal")
 

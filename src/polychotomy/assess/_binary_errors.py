@@ -41,13 +41,12 @@ def binary_errors(
     outputs : array-like of shape (n_samples, n_problems)
         Outputs of the binary problems, such as ``classifier.binary_outputs(X)``.
     y : array-like of shape (n_samples,)
-        True labels.
+        Class indices from 0, or labels if `classes` is given or every class occurs.
     code : Code
     rule : str, default="hamming"
         How the outputs are decoded, a rule of :func:`~polychotomy.decoding.decode`.
     classes : array-like of shape (n_classes,), optional
-        The labels in the order of the code's rows (``classes_``); needed where `y` does not hold
-        every class.
+        The labels in the order of the code's rows, such as ``classifier.classes_``.
 
     Returns
     -------

@@ -54,13 +54,12 @@ def training_error_bound(
     outputs : array-like of shape (n_samples, n_problems)
         Outputs of the binary problems, such as ``classifier.binary_outputs(X)``.
     y : array-like of shape (n_samples,)
-        Labels.
+        Class indices from 0, or labels if `classes` is given or every class occurs.
     code : Code
     loss : {"hamming", "hinge", "squared", "exponential", "logistic", "l1"}
         Other decoding rules are refused: the theorem does not apply to them.
     classes : array-like of shape (n_classes,), optional
-        The labels in the order of the code's rows (``classes_``); needed where `y` does not hold
-        every class.
+        The labels in the order of the code's rows, such as ``classifier.classes_``.
 
     Returns
     -------
@@ -91,10 +90,12 @@ def training_error_bound(
     scores = decode(outputs, code, loss)
     if len(scores) != len(rows):
         raise ValueError(f"outputs has {len(scores)} samples and y has {len(rows)}.")
-    paid = -scores[np.arange(len(rows)), rows]
+    margins = np.asarray(outputs) * code.matrix[rows].astype(float)
+    with np.errstate(over="ignore"):  # a loss beyond all floats is infinite
+        average_loss = float(np.mean(LOSSES[loss].function(margins)))
     return TrainingErrorBound(
         training_error=float(np.mean(scores.argmax(axis=1) != rows)),
-        average_loss=float(np.mean(paid / code.n_problems)),
+        average_loss=average_loss,
         row_distance=code.row_distance,
         loss_at_zero=LOSSES[loss].at_zero,
         n_problems=code.n_problems,

@@ -1,5 +1,7 @@
 """What must hold before anything is trained."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from polychotomy.codes import Code, available_codes, make_code
-from polychotomy.codes._registry import code_options
 from polychotomy.errors import unknown_name
 
 
@@ -71,10 +72,27 @@ def check_data(estimator: Any, X: Any, y: Any = None, *, reset: bool = True) -> 
     return X, y
 
 
+@contextmanager
+def unless_fit_fails(estimator: Any) -> Iterator[None]:
+    """Give the features of an earlier fit back if the present one fails."""
+    features = ("n_features_in_", "feature_names_in_")
+    before = {name: getattr(estimator, name) for name in features if hasattr(estimator, name)}
+    try:
+        yield
+    except BaseException:
+        for name in features:
+            vars(estimator).pop(name, None)
+        vars(estimator).update(before)
+        raise
+
+
 def check_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the sorted classes and each sample's class index."""
-    check_classification_targets(y)
-    classes, indices = np.unique(y, return_inverse=True)
+    try:
+        check_classification_targets(y)
+        classes, indices = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(f"All labels in y must be of one kind: {error}.") from error
     _check_two(classes)
     return classes, indices
 
@@ -109,8 +127,7 @@ def resolve_code(code: Any, classes: NDArray[Any], rng: Any) -> Code:
     if isinstance(code, str):
         if code not in available_codes():
             raise unknown_name("code", code, available_codes())
-        options = {"random_state": rng} if "random_state" in code_options(code) else {}
-        return make_code(code, k, **options)
+        return make_code(code, k, random_state=rng)
     made = code(k) if callable(code) else code
     made = made if isinstance(made, Code) else Code(made)
     if made.n_classes != k:

@@ -1,6 +1,7 @@
 """``CodeClassifier``: a flat code, one binary classifier per problem, decoding."""
 
 from collections.abc import Callable, Iterator
+from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -29,6 +30,7 @@ from polychotomy.classifiers._checks import (
     check_labels,
     resolve_code,
     rows_of,
+    unless_fit_fails,
 )
 from polychotomy.codes import Code
 from polychotomy.decoding import (
@@ -36,22 +38,22 @@ from polychotomy.decoding import (
     SIGN_RULES,
     accepted_by_confidence,
     accepted_by_votes,
+    check_one_vs_one,
     decode,
 )
 from polychotomy.errors import unknown_name
 from polychotomy.learners import (
+    BinaryProblems,
     FitProgress,
-    TrainedProblem,
+    SeparateModel,
     minimised_loss,
-    outputs_of,
     problem_words,
     seeded_clone,
-    train_problems,
 )
 
 Array = NDArray[np.float64]
 
-_BLOCK_OUTPUTS = 2**24
+_BLOCK_OUTPUTS = 2**20
 
 
 class _Plan(NamedTuple):
@@ -128,8 +130,8 @@ default="one_vs_one"
 
     Notes
     -----
-    Training costs what the distinct problems cost. Outputs are made for blocks of samples, so
-    that a long code needs no more memory than a short one.
+    Training costs what the distinct problems cost. Predictions are made for blocks of samples:
+    the outputs of all problems are never held for all samples at once.
 
     With ``decoder="votes"``, ``code="one_vs_one"`` predicts what scikit-learn's
     ``OneVsOneClassifier`` predicts and ``code="one_vs_rest"`` what ``OneVsRestClassifier`` does.
@@ -194,13 +196,16 @@ default="one_vs_one"
         -------
         self
         """
+        with unless_fit_fails(self):
+            return self._fit(X, y, sample_weight, fit_params)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Self:
         base = check_base(self.estimator)
         X, y = check_data(self, X, y)
         classes, indices = check_labels(y)
         params = self._route("fit", base, X, sample_weight, fit_params)
         plan = self._make_plan(base, classes)
-        untrained = [TrainedProblem(None)] * plan.code.distinct.columns.shape[1]
-        return self._train(plan, untrained, base, X, indices, "fit", params)
+        return self._train(plan, None, base, X, indices, "fit", params)
 
     @available_if(_base_has("partial_fit"))  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -208,6 +213,8 @@ default="one_vs_one"
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **fit_params: Any
     ) -> Self:
         """Train the binary problems further on a batch of samples.
+
+        Estimators learn in place: if one of them fails, others may have learnt the batch already.
 
         Parameters
         ----------
@@ -232,11 +239,9 @@ default="one_vs_one"
         X, y = check_data(self, X, y, reset=first)
         labels, indices = check_batch_labels(y, classes, None if first else self.classes_)
         params = self._route("partial_fit", base, X, sample_weight, fit_params)
-        plan = self._make_plan(base, labels) if first else self._plan
-        problems = (
-            [TrainedProblem(None)] * plan.code.distinct.columns.shape[1] if first else self._trained
-        )
-        return self._train(plan, problems, base, X, indices, "partial_fit", params)
+        plan = self._make_plan(base, labels) if first else self._fitted_plan()
+        model = None if first else self._model
+        return self._train(plan, model, base, X, indices, "partial_fit", params)
 
     def binary_outputs(self, X: Any) -> Array:
         """Return what the binary problems say.
@@ -292,17 +297,19 @@ default="one_vs_one"
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         rule : {"votes", "confidence"}, default="votes"
-            ``"votes"`` rejects samples where several classes share the first place of the votes:
-            for one-vs-one ties, for one-vs-rest also samples that no class claims.
+            ``"votes"`` takes the class with the most votes, whatever `decoder` is, and rejects
+            samples where several classes share the first place: for one-vs-one ties, for
+            one-vs-rest samples that no class or several classes claim.
             ``"confidence"`` rejects samples whose winning score in :meth:`decision_function` (with
             two classes its absolute value) is below `threshold`.
         threshold : float, optional
-            For ``rule="confidence"``, where it is needed.
+            For ``rule="confidence"``, which needs it.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            What :meth:`predict` says, also for the rejected samples.
+            The winners, also for the rejected samples: with ``rule="confidence"`` what
+            :meth:`predict` says, with ``rule="votes"`` what it says with ``decoder="votes"``.
         accepted : ndarray of bool of shape (n_samples,)
             False where the sample is rejected.
 
@@ -322,24 +329,16 @@ default="one_vs_one"
         """
         if rule not in ("votes", "confidence"):
             raise unknown_name("rule", rule, ("votes", "confidence"))
-        if (threshold is None) is (rule == "confidence"):
+        if isinstance(threshold, Real) is (rule == "votes"):
             raise ValueError(
                 "The 'threshold' parameter must be a number with rule='confidence' and None with "
                 f"rule='votes'. Got {threshold!r} with rule={rule!r}."
             )
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
-        winners, accepted = [], []
-        for part in self._blocks(X):
-            outputs = self._outputs(part)
-            scores = self._decode(outputs)
-            winners.append(scores.argmax(axis=1))
-            accepted.append(
-                accepted_by_votes(outputs, self.code_)
-                if threshold is None
-                else accepted_by_confidence(scores, threshold)
-            )
-        return self.classes_[np.concatenate(winners)], np.concatenate(accepted)
+        parts = [self._decide(part, threshold) for part in self._blocks(X)]
+        winners, accepted = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        return self.classes_[winners], accepted
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata reach the estimator, see scikit-learn's metadata routing.
@@ -390,14 +389,14 @@ default="one_vs_one"
     def _train(
         self,
         plan: _Plan,
-        problems: list[TrainedProblem],
+        model: SeparateModel | None,
         base: Any,
         X: Any,
         y: NDArray[np.intp],
         method: str,
         params: dict[str, Any],
     ) -> Self:
-        """Train the problems; nothing of `self` changes before all have succeeded."""
+        """Train the problems; nothing fitted changes before all have succeeded."""
 
         def fresh(s: int) -> Any:
             return seeded_clone(base, None if plan.seeds is None else plan.seeds[s])
@@ -405,44 +404,56 @@ default="one_vs_one"
         columns = plan.code.distinct.columns
         context = self._init_callback_context(max_subtasks=columns.shape[1])
         context.call_on_fit_task_begin(estimator=self)
-        self._trained = train_problems(
-            problems,
-            fresh,
+        self._model = (model or SeparateModel.untrained(columns.shape[1])).trained(
+            BinaryProblems(columns, y, plan.classes),
             X,
-            y,
-            columns,
-            plan.classes,
+            fresh,
             method=method,
             fit_params=params,
             n_jobs=self.n_jobs,
             progress=FitProgress(self, context, columns.shape[1], self.verbose),
         )
-        self._plan = plan
+        self._seeds = plan.seeds
         self.classes_, self.code_ = plan.classes, plan.code
         self.decoder_, self.output_kind_ = plan.decoder, plan.output_kind
         self.problems_ = [problem_words(column, plan.classes) for column in plan.code.matrix.T]
-        self.estimators_ = [problem.estimator for problem in self._trained]
+        self.estimators_ = [problem.estimator for problem in self._model.problems]
         context.call_on_fit_task_end(estimator=self)
         return self
+
+    def _fitted_plan(self) -> _Plan:
+        return _Plan(self.classes_, self.code_, self.decoder_, self.output_kind_, self._seeds)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
 
     def _outputs(self, X: Any) -> Array:
-        distinct = self.code_.distinct
-        outputs = outputs_of(self._trained, X, self.output_kind_, self.n_jobs)
-        return outputs[:, distinct.index] * distinct.sign
+        outputs = self._model.outputs(X, self.output_kind_, self.n_jobs)
+        return self.code_.distinct.expand(outputs)
 
-    def _decode(self, outputs: Array) -> Array:
+    def _decode(self, outputs: Array, rule: str) -> Array:
         if self.code_.n_classes == 2:  # every problem is the same one
             score = outputs[:, :1] * self.code_.matrix[1, 0]
             return np.hstack([-score, score])
-        return decode(outputs, self.code_, self.decoder_)
+        return decode(outputs, self.code_, rule)
+
+    def _decide(
+        self, X: Any, threshold: float | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Return the winning classes and which of them are accepted: by votes without threshold."""
+        outputs = self._outputs(X)
+        if threshold is None:
+            scores = self._decode(outputs, "votes")
+            return scores.argmax(axis=1), accepted_by_votes(outputs, self.code_)
+        scores = self._decode(outputs, self.decoder_)
+        return scores.argmax(axis=1), accepted_by_confidence(scores, threshold)
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
-        return np.concatenate([self._decode(self._outputs(part)) for part in self._blocks(X)])
+        return np.concatenate(
+            [self._decode(self._outputs(part), self.decoder_) for part in self._blocks(X)]
+        )
 
     def _blocks(self, X: Any) -> Iterator[Any]:
         """Cut X so that the outputs of a block stay small."""
@@ -464,8 +475,8 @@ def _resolve_decoder(decoder: object, base: Any, code: Code) -> tuple[str, str]:
         return "linear", "probability" if hasattr(base, "predict_proba") else "margin"
     if not isinstance(decoder, str) or decoder not in RULES:
         raise unknown_name("decoder", decoder, [*RULES, "auto"])
-    if code.n_classes > 2:
-        decode(np.empty((0, code.n_problems)), code, decoder)  # does the rule suit the code?
+    if decoder == "ddag":
+        check_one_vs_one(code)
     if has_margins:
         return decoder, "margin"
     return decoder, "log_odds" if decoder in SIGN_RULES else "probability"

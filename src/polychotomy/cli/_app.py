@@ -62,7 +62,7 @@ def _table(results: list[Comparison], title: str) -> Table:
     """Return the comparison, best first."""
     table = Table(title=title)
     table.add_column("reduction")
-    for heading in ("problems", "error %", "± folds", "fit s", "predict s"):
+    for heading in ("problems", "error %", "± s.e.", "fit s", "predict s"):
         table.add_column(heading, justify="right")
     table.add_column("decoder")
     done = sorted((r for r in results if not r.skipped), key=lambda r: r.error)
@@ -71,7 +71,7 @@ def _table(results: list[Comparison], title: str) -> Table:
             r.name,
             str(r.n_problems),
             f"{100 * r.error:.2f}",
-            f"{100 * (max(r.errors) - min(r.errors)) / 2:.2f}",
+            f"{100 * r.standard_error:.2f}",
             f"{r.fit_seconds:.2f}",
             f"{r.predict_seconds:.3f}",
             r.decoder,

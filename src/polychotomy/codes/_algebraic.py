@@ -9,6 +9,7 @@ from polychotomy.codes._parameters import check_int
 from polychotomy.errors import CodeError
 
 _DEGREES = range(3, 15)
+_LONGEST = 2 ** _DEGREES[-1] - 1
 
 
 def bch(n_classes: int, *, length: int | None = None, message: int | None = None) -> Code:
@@ -23,8 +24,8 @@ def bch(n_classes: int, *, length: int | None = None, message: int | None = None
     n_classes : int
         Number of classes, k.
     length : int, optional
-        Length n = 2^r − 1 of the BCH code; by default the shortest with a message length of at
-        least k.
+        Length n = 2^r − 1 of the BCH code; by default the shortest with that `message`, or with
+        a message length of at least k.
     message : int, optional
         Message length; by default the smallest of that `length` that is at least k, which needs
         the least padding and has the largest distance.
@@ -103,24 +104,28 @@ def _shortest_length(k: int) -> int:
 
 
 def _choose(k: int, length: int | None, message: int | None) -> tuple[int, int]:
-    n = _shortest_length(k if message is None else check_int("message", message))
-    if length is not None:
-        n = check_int("length", length)
-        if n not in {2**r - 1 for r in _DEGREES}:
-            raise CodeError(
-                f"The 'length' parameter must be 2^r − 1 with r from {_DEGREES[0]} to "
-                f"{_DEGREES[-1]}. Got {n} instead."
-            )
-    known = message_lengths(n)
-    if message is None:
-        message = min((m for m in known if m >= k), default=0)
-    if message not in known or message < k:
+    """Return the length and the message length of the BCH code to use."""
+    if message is not None:
+        message = check_int("message", message)
+    if length is None:
+        length = _shortest_length(k if message is None else max(k, message))
+        while message is not None and message not in message_lengths(length) and length < _LONGEST:
+            length = 2 * length + 1
+    elif check_int("length", length) not in {2**r - 1 for r in _DEGREES}:
         raise CodeError(
-            f"A BCH code of length {n} for {k} classes needs one of its message lengths of at "
-            f"least {k}: {', '.join(str(m) for m in known if m >= k) or 'it has none'}. "
-            f"Got message={message or None}; choose another 'message' or a larger 'length'."
+            f"The 'length' parameter must be 2^r − 1 with r from {_DEGREES[0]} to "
+            f"{_DEGREES[-1]}. Got {length} instead."
         )
-    return n, message
+    known = [m for m in message_lengths(length) if m >= k]
+    if message is None and known:
+        message = min(known)
+    if message not in known:
+        raise CodeError(
+            f"A BCH code of length {length} for {k} classes needs one of its message lengths of "
+            f"at least {k}: {', '.join(map(str, known)) or 'it has none'}. Got message={message}; "
+            "choose another 'message' or a larger 'length'."
+        )
+    return length, message
 
 
 def _encode_units(k: int, length: int, message: int, name: str) -> Code:

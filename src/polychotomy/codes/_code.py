@@ -16,6 +16,7 @@ Matrix = NDArray[np.int8]
 _SYMBOLS = {1: "+", 0: "·", -1: "−"}
 _SHOWN_CLASSES, _SHOWN_PROBLEMS = 30, 70
 _BLOCK = 1024
+_MANY_PROBLEMS = 5000
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class DistinctProblems:
     columns: Matrix
     index: NDArray[np.intp]
     sign: Matrix
+
+    def expand(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the outputs of all problems from those of the distinct ones."""
+        return outputs[:, self.index] * self.sign
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,6 +129,14 @@ class Code:
         columns = (self.matrix * orientation)[:, first[order]]
         return DistinctProblems(columns, rank[inverse.ravel()], orientation)
 
+    @cached_property
+    def is_one_vs_one(self) -> bool:
+        """Whether the problems are all pairs of classes, each once, in any order."""
+        k, ell = self.matrix.shape
+        if ell != k * (k - 1) // 2 or not (np.abs(self.matrix).sum(axis=0) == 2).all():
+            return False
+        return self.distinct.columns.shape[1] == ell
+
     def describe(self) -> str:
         """Return the code's figures in words, repeated problems included.
 
@@ -144,11 +157,16 @@ class Code:
             (
                 f"{self.name}: {self.n_classes} classes, {self.n_problems} problems, {strict}",
                 f"row distance {self.row_distance:g}{self._describe_correction()}",
-                f"column distance {self.column_distance:g}",
+                self._describe_columns(),
                 f"classes per problem: {_span(taking_part)}; on the smaller side: {_span(smaller)}",
                 self._describe_repeats(),
             )
         )
+
+    def _describe_columns(self) -> str:
+        if self.n_problems > _MANY_PROBLEMS:
+            return f"column distance not computed for more than {_MANY_PROBLEMS} problems"
+        return f"column distance {self.column_distance:g}"
 
     def _describe_correction(self) -> str:
         if not self.is_strict:  # the problems a class takes no part in can say anything

@@ -18,8 +18,9 @@ def orthogonal(n_classes: int) -> Code:
     The rows are k rows of a Hadamard matrix of the smallest order n ≥ k that Sylvester's and
     Paley's constructions and Kronecker products give (n = k rounded up to a multiple of 4,
     except for 92, 116, 156, 172, 184, 188, …). So there are n problems, and the row distance is
-    n/2. Rows are multiplied by −1 so that no problem is one-sided and the problems' smaller
-    sides are as large as possible, which leaves them orthogonal.
+    n/2. Rows are multiplied by −1, which leaves them orthogonal, so that no problem is
+    one-sided: by the signs of a thousand draws (always the same) that leave the most lopsided
+    problem least so.
 
     With 2 or 3 classes there is no such code: orthogonality forces a problem with all classes
     on the same side.

@@ -20,6 +20,8 @@ from polychotomy.errors import CodeError
 _FEW_CLASSES = 64
 _BATCH_ENTRIES = 2**21
 _ENUMERABLE = 2**16
+_TRIES = 10_000
+_WORTHWHILE_ENTRIES = 2**28
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ def dense_random(
     n_classes: int,
     *,
     n_problems: int | None = None,
-    n_tries: int = 10_000,
+    n_tries: int | None = None,
     random_state: Any = None,
 ) -> Code:
     """Return the best of many random codes over {−1, +1}.
@@ -54,8 +56,9 @@ def dense_random(
         Number of classes, k.
     n_problems : int, optional
         Number of problems; by default ⌈10 log₂ k⌉.
-    n_tries : int, default=10000
-        How many codes to draw; the one with the largest row distance is kept.
+    n_tries : int, optional
+        How many codes to draw; the one with the largest row distance is kept. By default 10 000,
+        and fewer from about 300 classes on, where further draws hardly gain anything.
     random_state : int, RandomState, Generator or None, default=None
         Pass an int for the same code every time.
 
@@ -80,7 +83,7 @@ def sparse_random(
     n_classes: int,
     *,
     n_problems: int | None = None,
-    n_tries: int = 10_000,
+    n_tries: int | None = None,
     random_state: Any = None,
 ) -> Code:
     """Return the best of many random codes over {−1, 0, +1}, half of whose entries are 0.
@@ -91,8 +94,9 @@ def sparse_random(
         Number of classes, k.
     n_problems : int, optional
         Number of problems; by default ⌈15 log₂ k⌉.
-    n_tries : int, default=10000
-        How many codes to draw; the one with the largest row distance is kept.
+    n_tries : int, optional
+        How many codes to draw; the one with the largest row distance is kept. By default 10 000,
+        and fewer from about 300 classes on, where further draws hardly gain anything.
     random_state : int, RandomState, Generator or None, default=None
         Pass an int for the same code every time.
 
@@ -119,11 +123,13 @@ def _best_draw(
     factor: int,
     n_classes: int,
     n_problems: int | None,
-    n_tries: int,
+    n_tries: int | None,
     random_state: Any,
 ) -> Code:
     k = check_int("n_classes", n_classes, least=2)
     ell = ceil(factor * log2(k)) if n_problems is None else check_int("n_problems", n_problems)
+    if n_tries is None:
+        n_tries = min(_TRIES, max(1, _WORTHWHILE_ENTRIES // (k * ell)))
     n_tries = check_int("n_tries", n_tries)
     rng = np.random.default_rng(random_state)
     best = _screen(alphabet, k, ell, n_tries, rng)

@@ -36,7 +36,7 @@ def available_codes() -> tuple[str, ...]:
     return tuple(_CODES)
 
 
-def make_code(name: str, n_classes: int, **options: Any) -> Code:
+def make_code(name: str, n_classes: int, *, random_state: Any = None, **options: Any) -> Code:
     """Return a code by name.
 
     Parameters
@@ -45,6 +45,8 @@ def make_code(name: str, n_classes: int, **options: Any) -> Code:
         One of :func:`available_codes`.
     n_classes : int
         Number of classes, at least 2.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws the random codes; the others do without.
     **options
         What the function of that name in :mod:`polychotomy.codes` takes.
 
@@ -56,15 +58,12 @@ def make_code(name: str, n_classes: int, **options: Any) -> Code:
     """
     if name not in _CODES:
         raise unknown_name("name", name, _CODES)
-    known = code_options(name)
+    known = tuple(signature(_CODES[name]).parameters)[1:]
+    if "random_state" in known:
+        options["random_state"] = random_state
     for option in options:
         if option not in known:
             if not known:
                 raise ValueError(f"The code {name!r} takes no options. Got {option!r}.")
             raise unknown_name(f"option of the code {name!r}", option, known)
     return _CODES[name](n_classes, **options)
-
-
-def code_options(name: str) -> tuple[str, ...]:
-    """Return the names of the options of a code."""
-    return tuple(signature(_CODES[name]).parameters)[1:]

@@ -2,7 +2,14 @@
 
 from polychotomy.decoding._losses import LOSSES, Loss
 from polychotomy.decoding._reject import accepted_by_confidence, accepted_by_votes
-from polychotomy.decoding._rules import RULES, SIGN_RULES, count_votes, ddag, decode
+from polychotomy.decoding._rules import (
+    RULES,
+    SIGN_RULES,
+    check_one_vs_one,
+    count_votes,
+    ddag,
+    decode,
+)
 
 __all__ = [
     "LOSSES",
@@ -11,6 +18,7 @@ __all__ = [
     "Loss",
     "accepted_by_confidence",
     "accepted_by_votes",
+    "check_one_vs_one",
     "count_votes",
     "ddag",
     "decode",

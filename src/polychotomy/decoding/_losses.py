@@ -24,8 +24,7 @@ class Loss:
     at_zero : float
         L(0): what a class pays in a problem that it takes no part in.
     largest : float
-        Margins up to this size can be summed over any number of problems without overflow, and
-        without drowning what tells two classes apart.
+        Margins up to this size can be summed over any number of problems without overflow.
     """
 
     function: Callable[[Array], Array]

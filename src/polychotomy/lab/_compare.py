@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from time import perf_counter
+from math import nan, sqrt
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, cross_validate
 
 from polychotomy.classifiers import CodeClassifier
 from polychotomy.codes import Code, available_codes, make_code
-from polychotomy.codes._registry import code_options
 from polychotomy.errors import CodeError, unknown_name
 
 
@@ -31,7 +30,7 @@ class Comparison:
     errors : tuple of float
         Test error of each fold.
     fit_seconds, predict_seconds : float
-        Mean wall-clock time of a fold's training and of its predictions.
+        Mean wall-clock time of a fold's training, and of predicting its test part.
     """
 
     name: str
@@ -44,8 +43,13 @@ class Comparison:
 
     @property
     def error(self) -> float:
-        """Mean test error over the folds."""
-        return float(np.mean(self.errors))
+        """Mean test error over the folds, NaN if it was skipped."""
+        return float(np.mean(self.errors)) if self.errors else nan
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of that mean, NaN if it was skipped."""
+        return float(np.std(self.errors, ddof=1) / sqrt(len(self.errors))) if self.errors else nan
 
 
 def compare(
@@ -98,9 +102,8 @@ def compare(
             raise unknown_name("codes", name, available_codes())
     warm = False
     for name in names:
-        options = {"random_state": random_state} if "random_state" in code_options(name) else {}
         try:
-            code = make_code(name, len(np.unique(y)), **options)
+            code = make_code(name, len(np.unique(y)), random_state=random_state)
         except CodeError as error:
             yield Comparison(name, skipped=str(error))
             continue
@@ -119,23 +122,14 @@ def _cross_validate(
     n_jobs: int | None,
     random_state: int,
 ) -> Comparison:
-    errors, fit_seconds, predict_seconds, decoder = [], [], [], ""
+    classifier = CodeClassifier(estimator, code, n_jobs=n_jobs, random_state=random_state)
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
-    for train, test in folds.split(X, y):
-        classifier = CodeClassifier(estimator, code, n_jobs=n_jobs, random_state=random_state)
-        start = perf_counter()
-        classifier.fit(X[train], y[train])
-        fitted = perf_counter()
-        predicted = classifier.predict(X[test])
-        predict_seconds.append(perf_counter() - fitted)
-        fit_seconds.append(fitted - start)
-        errors.append(float(np.mean(predicted != y[test])))
-        decoder = classifier.decoder_
+    result = cross_validate(classifier, X, y, cv=folds, return_estimator=True)
     return Comparison(
         code.name,
         n_problems=code.n_problems,
-        decoder=decoder,
-        errors=tuple(errors),
-        fit_seconds=float(np.mean(fit_seconds)),
-        predict_seconds=float(np.mean(predict_seconds)),
+        decoder=result["estimator"][0].decoder_,
+        errors=tuple((1 - result["test_score"]).tolist()),
+        fit_seconds=float(np.mean(result["fit_time"])),
+        predict_seconds=float(np.mean(result["score_time"])),
     )

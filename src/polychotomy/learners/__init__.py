@@ -1,21 +1,16 @@
 """How the binary problems are trained."""
 
 from polychotomy.learners._losses import minimised_loss
+from polychotomy.learners._problems import BinaryProblems, problem_words
 from polychotomy.learners._progress import FitProgress
-from polychotomy.learners._separate import (
-    TrainedProblem,
-    outputs_of,
-    seeded_clone,
-    train_problems,
-)
-from polychotomy.learners._words import problem_words
+from polychotomy.learners._separate import SeparateModel, TrainedProblem, seeded_clone
 
 __all__ = [
+    "BinaryProblems",
     "FitProgress",
+    "SeparateModel",
     "TrainedProblem",
     "minimised_loss",
-    "outputs_of",
     "problem_words",
     "seeded_clone",
-    "train_problems",
 ]

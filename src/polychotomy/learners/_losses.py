@@ -23,7 +23,7 @@ _LOSS_OF_PARAMETER = {
         "squared_hinge": "hinge",
         "perceptron": "hinge",
         "log_loss": "logistic",
-        "modified_huber": "squared",
+        "modified_huber": "hinge",
         "squared_error": "squared",
     },
 }

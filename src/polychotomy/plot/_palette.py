@@ -3,4 +3,3 @@
 PLUS = "#2166ac"
 MINUS = "#b2182b"
 NEITHER = "#f0f0f0"
-INK = "#222222"
