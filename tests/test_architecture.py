@@ -11,7 +11,8 @@ SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
     {"errors"},
     {"codes"},
-    {"learners", "decoding"},
+    {"learners", "decoding", "calibration"},
+    {"probability"},
     {"classifiers", "assess"},
     {"lab"},
     {"plot", "cli"},

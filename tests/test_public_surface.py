@@ -12,12 +12,14 @@ def test_the_public_names():
         "CodeClassifier",
         "assess",
         "available_codes",
+        "calibration",
         "codes",
         "decoding",
         "errors",
         "lab",
         "make_code",
         "plot",
+        "probability",
     }
     for name in polychotomy.__all__:
         assert getattr(polychotomy, name) is not None

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from polychotomy import assess, codes, decoding, errors, lab, plot
+    from polychotomy import assess, calibration, codes, decoding, errors, lab, plot, probability
     from polychotomy.classifiers import CodeClassifier
     from polychotomy.codes import Code, available_codes, make_code
 
@@ -22,12 +22,14 @@ __all__ = [
     "CodeClassifier",
     "assess",
     "available_codes",
+    "calibration",
     "codes",
     "decoding",
     "errors",
     "lab",
     "make_code",
     "plot",
+    "probability",
 ]
 
 _HOME = {

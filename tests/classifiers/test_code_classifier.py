@@ -18,10 +18,16 @@ from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    cross_val_score,
+    cross_validate,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -343,7 +349,6 @@ def test_a_problem_without_samples_says_nothing_yet(iris):
 def test_partial_fit_is_there_only_where_the_base_has_it():
     assert hasattr(CodeClassifier(GaussianNB()), "partial_fit")
     assert not hasattr(CodeClassifier(SVC()), "partial_fit")
-    assert not hasattr(CodeClassifier(SVC()), "predict_proba")
 
 
 @pytest.mark.parametrize(
@@ -376,6 +381,33 @@ def test_problems_in_words(iris):
     ]
 
 
+class TwoColumns(Counting):
+    def decision_function(self, X):
+        return np.column_stack([-super().decision_function(X), super().decision_function(X)])
+
+
+def test_margins_of_the_wrong_shape_are_refused(iris):
+    X, y = iris
+    classifier = CodeClassifier(TwoColumns(), probability=None).fit(X, y)
+    with pytest.raises(ValueError, match=r"1 value\(s\) for each of 150 samples.*\(150, 2\)"):
+        classifier.predict(X)
+
+
+def test_two_classes_keep_the_learners_own_threshold(iris):
+    X, y = iris
+    base = FixedThresholdClassifier(LogisticRegression(), threshold=0.9)
+    ours = CodeClassifier(base).fit(X[50:], y[50:])
+    np.testing.assert_array_equal(ours.predict(X), base.fit(X[50:], y[50:]).predict(X))
+
+
+def test_texts_for_a_vectoriser():
+    texts = ["red apple", "green apple", "blue sky", "grey sky", "old car", "new car"] * 5
+    labels = np.repeat([["fruit", "fruit", "air", "air", "car", "car"]], 5, axis=0).ravel()
+    classifier = CodeClassifier(make_pipeline(TfidfVectorizer(), LogisticRegression()))
+    for X in (texts, np.array(texts), pd.Series(texts)):
+        assert classifier.fit(X, labels).score(X, labels) == 1
+
+
 class FailsOnVirginica(Counting):
     def fit(self, X, y):
         if X[:, 0].max() > 7.5:
@@ -397,7 +429,7 @@ def test_a_failure_names_its_problem_and_keeps_its_traceback(n_jobs, iris):
     with pytest.raises(RuntimeError, match="too long") as caught:
         classifier.fit(X, names[y])
     text = "".join(traceback.format_exception(caught.value))
-    assert re.search("binary problem «virginica against (setosa|versicolor)»", text)
+    assert re.search("binary problem «(setosa|versicolor) against virginica»", text)
     assert "50 and 50 samples" in text
     assert "raise RuntimeError" in text
     assert not classifier.__sklearn_is_fitted__()
@@ -506,7 +538,7 @@ def test_clone_and_pickle(iris):
 def test_progress_is_shown_when_verbose(iris):
     stream = io.StringIO()
     with redirect_stderr(stream):
-        CodeClassifier(SVC(), verbose=1).fit(*iris)
+        CodeClassifier(SVC(), probability=None, verbose=1).fit(*iris)
     assert "3/3 problems" in stream.getvalue()
     with redirect_stderr(stream := io.StringIO()):
         CodeClassifier(SVC()).fit(*iris)
@@ -533,10 +565,10 @@ class Recorder:
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_scikit_learn_callbacks_hear_of_every_problem(n_jobs, iris):
     recorder = Recorder()
-    CodeClassifier(SVC(), n_jobs=n_jobs).set_callbacks(recorder).fit(*iris)
+    CodeClassifier(SVC(), probability=None, n_jobs=n_jobs).set_callbacks(recorder).fit(*iris)
     assert recorder.events[0] == "setup"
     assert recorder.events[-1] == "teardown"
-    for s in ("1 against 0", "2 against 0", "2 against 1"):
+    for s in ("0 against 1", "0 against 2", "1 against 2"):
         begin = recorder.events.index(("begin", f"problem {s}"))
         assert begin < recorder.events.index(("end", f"problem {s}"))
 

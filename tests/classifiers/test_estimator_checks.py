@@ -27,12 +27,21 @@ CODES = (
 )
 @parametrize_with_checks(
     [
-        *(CodeClassifier(code=code, random_state=0) for code in CODES),
-        *(CodeClassifier(decoder=rule) for rule in ("votes", "ddag", "exponential", "euclidean")),
-        CodeClassifier(RidgeClassifier()),
+        CodeClassifier(),
+        # The class with the best score need not be the most probable one, which scikit-learn's
+        # checks ask of classifiers that have both: these decode without probabilities …
+        *(CodeClassifier(code=code, probability=None, random_state=0) for code in CODES),
+        *(
+            CodeClassifier(decoder=rule, probability=None)
+            for rule in ("votes", "ddag", "exponential", "euclidean")
+        ),
+        CodeClassifier(RidgeClassifier(), probability=None),
+        # … and these by them.
+        *(CodeClassifier(code=code, decoder="probability", random_state=0) for code in CODES),
+        CodeClassifier(RidgeClassifier(), decoder="probability"),
         CodeClassifier(GaussianNB(), code="one_vs_rest"),  # has partial_fit
         CodeClassifier(DecisionTreeClassifier(random_state=0)),
-        CodeClassifier(SVC(kernel="precomputed")),
+        CodeClassifier(SVC(kernel="precomputed"), probability=None),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

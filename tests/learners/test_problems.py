@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from polychotomy.learners import problem_words
+from polychotomy.learners import BinaryProblems, problem_words
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,13 @@ from polychotomy.learners import problem_words
 )
 def test_a_problem_in_words(column, words):
     assert problem_words(np.array(column, dtype=np.int8), list("abcdefghij")) == words
+
+
+def test_samples_are_found_by_class_in_their_order(rng):
+    columns = np.array([[1, 1, 0], [-1, 0, 1], [-1, -1, -1]], dtype=np.int8)
+    y = rng.integers(0, 3, size=50)
+    problems = BinaryProblems(columns, y, ["p", "q", "r"])
+    for s in range(3):
+        samples = problems.samples(s)
+        np.testing.assert_array_equal(samples, np.flatnonzero(columns[y, s]))
+        np.testing.assert_array_equal(problems.target(s, samples), columns[y, s][samples])

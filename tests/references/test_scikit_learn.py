@@ -25,7 +25,7 @@ PROBABILITIES = [
     DecisionTreeClassifier(max_depth=3, random_state=0),
     RandomForestClassifier(n_estimators=7, random_state=0),
     GaussianNB(),
-    KNeighborsClassifier(),
+    KNeighborsClassifier(4),  # often has equal probabilities
 ]
 
 
@@ -56,7 +56,7 @@ def test_one_vs_one_with_probabilities_where_votes_decide(base, digits):
     ours = CodeClassifier(base, code="one_vs_one", decoder="votes").fit(X[:300], y[:300])
     theirs = OneVsOneClassifier(base).fit(X[:300], y[:300])
     decided = accepted_by_votes(ours.binary_outputs(X), ours.code_)
-    assert decided.mean() > 0.8
+    assert decided.mean() > 0.7
     np.testing.assert_array_equal(ours.predict(X[decided]), theirs.predict(X[decided]))
 
 

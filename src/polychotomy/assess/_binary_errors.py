@@ -32,7 +32,12 @@ class BinaryErrors:
 
 
 def binary_errors(
-    outputs: ArrayLike, y: ArrayLike, code: Code, *, rule: str = "hamming", classes: Any = None
+    outputs: ArrayLike,
+    y: ArrayLike,
+    code: Code | ArrayLike,
+    *,
+    rule: str = "hamming",
+    classes: Any = None,
 ) -> BinaryErrors:
     """Return each problem's error, and for each wrongly decoded sample the problems to blame.
 
@@ -42,7 +47,7 @@ def binary_errors(
         Outputs of the binary problems, such as ``classifier.binary_outputs(X)``.
     y : array-like of shape (n_samples,)
         Class indices from 0, or labels if `classes` is given or every class occurs.
-    code : Code
+    code : Code or array-like of shape (n_classes, n_problems)
     rule : str, default="hamming"
         How the outputs are decoded, a rule of :func:`~polychotomy.decoding.decode`.
     classes : array-like of shape (n_classes,), optional
@@ -63,12 +68,13 @@ def binary_errors(
     >>> result.wrong_samples, result.blamed
     (array([1]), array([[ True,  True, False]]))
     """
+    code = code if isinstance(code, Code) else Code(code)
     rows = class_indices(y, code.n_classes, classes)
     scores = decode(outputs, code, rule)
     if len(scores) != len(rows):
         raise ValueError(f"outputs has {len(scores)} samples and y has {len(rows)}.")
     target = code.matrix[rows]
-    mistaken = (np.sign(np.asarray(outputs)) != target) & (target != 0)
+    mistaken = (np.sign(np.asarray(outputs, dtype=float)) != target) & (target != 0)
     taking_part = (target != 0).sum(axis=0)
     wrong = np.flatnonzero(scores.argmax(axis=1) != rows)
     return BinaryErrors(

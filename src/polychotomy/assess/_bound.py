@@ -38,12 +38,16 @@ class TrainingErrorBound:
 
     @property
     def bound(self) -> float:
-        """ℓε / (ρ L(0)); may exceed 1, and then says nothing."""
-        return self.n_problems * self.average_loss / (self.row_distance * self.loss_at_zero)
+        """ℓε / (ρ L(0)); may exceed 1, and then says nothing.
+
+        Rounded up by 10⁻¹² of itself, so that rounding errors cannot make it fail.
+        """
+        exactly = self.n_problems * self.average_loss / (self.row_distance * self.loss_at_zero)
+        return exactly * (1 + 1e-12)
 
 
 def training_error_bound(
-    outputs: ArrayLike, y: ArrayLike, code: Code, loss: str, *, classes: Any = None
+    outputs: ArrayLike, y: ArrayLike, code: Code | ArrayLike, loss: str, *, classes: Any = None
 ) -> TrainingErrorBound:
     """Return the training error of loss-based decoding and its bound ℓε / (ρ L(0)).
 
@@ -55,7 +59,7 @@ def training_error_bound(
         Outputs of the binary problems, such as ``classifier.binary_outputs(X)``.
     y : array-like of shape (n_samples,)
         Class indices from 0, or labels if `classes` is given or every class occurs.
-    code : Code
+    code : Code or array-like of shape (n_classes, n_problems)
     loss : {"hamming", "hinge", "squared", "exponential", "logistic", "l1"}
         Other decoding rules are refused: the theorem does not apply to them.
     classes : array-like of shape (n_classes,), optional
@@ -79,13 +83,14 @@ def training_error_bound(
     >>> result.training_error, round(result.bound, 3)
     (0.3333333333333333, 0.333)
     """
-    if loss not in LOSSES:
-        if loss in RULES:
+    if not isinstance(loss, str) or loss not in LOSSES:
+        if isinstance(loss, str) and loss in RULES:
             raise ValueError(
                 "The bound needs a loss with (L(z) + L(−z)) / 2 ≥ L(0) > 0, which "
                 f"{loss!r} does not have. Take one of {', '.join(map(repr, LOSSES))}."
             )
         raise unknown_name("loss", loss, LOSSES)
+    code = code if isinstance(code, Code) else Code(code)
     rows = class_indices(y, code.n_classes, classes)
     scores = decode(outputs, code, loss)
     if len(scores) != len(rows):

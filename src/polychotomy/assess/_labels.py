@@ -36,8 +36,8 @@ def class_indices(y: ArrayLike, n_classes: int, classes: Any = None) -> NDArray[
         known = np.arange(n_classes) if are_indices else found
     else:
         known = np.asarray(classes)
-    if len(known) != n_classes:
-        raise ValueError(f"classes must hold {n_classes} labels. Got {len(known)}.")
+    if len(np.unique(known)) != n_classes or len(known) != n_classes:
+        raise ValueError(f"classes must hold {n_classes} different labels. Got {len(known)}.")
     strange = np.setdiff1d(found, known)
     if strange.size:
         raise ValueError(f"Every label of y must be among the classes. Got {strange[0]!r}.")

@@ -50,19 +50,26 @@ def check_data(estimator: Any, X: Any, y: Any = None, *, reset: bool = True) -> 
     """Return X, or X and y, checked but for what only the binary classifier can tell.
 
     Arrays and sparse matrices are validated, finite or not; data frames stay data frames, since
-    the binary classifier may be a pipeline that goes by their columns. Kernels are cut into
-    parts, so they must be proper arrays.
+    the binary classifier may be a pipeline that goes by their columns, and collections of texts
+    or dictionaries stay what they are. Kernels are cut into parts, so they must be arrays.
     """
     pairwise = get_tags(estimator).input_tags.pairwise
     with_y = reset or y is not None
-    if pairwise or not _is_frame(X):
+    if with_y and y is None:
+        raise ValueError(
+            "This estimator requires y to be passed, but the target y is None: give the labels."
+        )
+    if _is_collection(X):
+        X = np.asarray(X, dtype=object)
+    elif pairwise or not _is_frame(X):
         options: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric" if pairwise else None}
         options |= {"ensure_all_finite": pairwise, "reset": reset}
         checked = validate_data(estimator, X, **({"y": y} if with_y else {}), **options)
         if pairwise and with_y:
             _check_square(checked[0])
         return checked
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    else:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
     if not with_y:
         return X
     if X.shape[0] == 0:
@@ -129,7 +136,14 @@ def resolve_code(code: Any, classes: NDArray[Any], rng: Any) -> Code:
             raise unknown_name("code", code, available_codes())
         return make_code(code, k, random_state=rng)
     made = code(k) if callable(code) else code
-    made = made if isinstance(made, Code) else Code(made)
+    if not isinstance(made, Code):
+        if np.ndim(made) != 2:
+            raise ValueError(
+                "The 'code' parameter must be a name, a Code, a matrix of classes × problems or a "
+                f"function of the number of classes that returns one. Got {made!r}; the names are "
+                f"{', '.join(map(repr, available_codes()))}."
+            )
+        made = Code(made)
     if made.n_classes != k:
         seen = ", ".join(repr(label) for label in classes[:5].tolist()) + (", …" if k > 5 else "")
         advice = (
@@ -144,7 +158,7 @@ def resolve_code(code: Any, classes: NDArray[Any], rng: Any) -> Code:
     return made
 
 
-def rows_of(X: Any, rows: slice) -> Any:
+def rows_of(X: Any, rows: Any) -> Any:
     """Return some rows of an array, sparse matrix or data frame."""
     return _safe_indexing(X, rows)
 
@@ -163,6 +177,13 @@ def _check_two(classes: NDArray[Any]) -> None:
             f"Classification needs at least two classes. Got {len(classes)} class "
             f"({', '.join(map(repr, classes.tolist()))}) in y."
         )
+
+
+def _is_collection(X: Any) -> bool:
+    """Whether X is a one-dimensional collection of texts or dictionaries, for a vectoriser."""
+    if getattr(X, "ndim", 1) != 1 or isinstance(X, str | dict) or not hasattr(X, "__len__"):
+        return False
+    return len(X) > 0 and isinstance(next(iter(X)), str | dict)
 
 
 def _is_frame(X: Any) -> bool:

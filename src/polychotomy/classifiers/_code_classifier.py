@@ -1,5 +1,6 @@
 """``CodeClassifier``: a flat code, one binary classifier per problem, decoding."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from numbers import Real
 from typing import Any, NamedTuple, Self
@@ -10,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.utils import check_random_state, gen_batches, get_tags
 from sklearn.utils.metadata_routing import (
+    UNUSED,
     MetadataRouter,
     MethodMapping,
     _raise_for_params,
@@ -18,11 +20,14 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
+    _check_method_params,
     _check_sample_weight,
     check_is_fitted,
     has_fit_parameter,
 )
 
+from polychotomy.calibration import choose_calibration, folds
+from polychotomy.calibration import output_kind as calibration_outputs
 from polychotomy.classifiers._checks import (
     check_base,
     check_batch_labels,
@@ -32,6 +37,11 @@ from polychotomy.classifiers._checks import (
     rows_of,
     unless_fit_fails,
 )
+from polychotomy.classifiers._probabilities import (
+    ProbabilityModel,
+    ProbabilityPlan,
+    fit_probabilities,
+)
 from polychotomy.codes import Code
 from polychotomy.decoding import (
     RULES,
@@ -39,6 +49,7 @@ from polychotomy.decoding import (
     accepted_by_confidence,
     accepted_by_votes,
     check_one_vs_one,
+    check_outputs,
     decode,
 )
 from polychotomy.errors import unknown_name
@@ -50,10 +61,14 @@ from polychotomy.learners import (
     problem_words,
     seeded_clone,
 )
+from polychotomy.probability import check_method
 
 Array = NDArray[np.float64]
 
 _BLOCK_OUTPUTS = 2**20
+
+
+_REJECT_RULES = ("votes", "confidence", "probability")
 
 
 class _Plan(NamedTuple):
@@ -64,6 +79,11 @@ class _Plan(NamedTuple):
     decoder: str
     output_kind: str
     seeds: NDArray[np.int_] | None
+    probability: ProbabilityPlan | None
+
+
+def _has_probabilities(self: Any) -> bool:
+    return self.probability is not None
 
 
 def _base_has(method: str) -> Callable[[Any], bool]:
@@ -92,8 +112,23 @@ default="one_vs_one"
         estimator minimises (hinge for SVMs, exponential for AdaBoost, logistic for logistic
         regression, squared for ridge) or, where that is not known, ``"linear"`` on the binary
         probabilities.
+        ``"probability"`` predicts the class with the largest probability.
+    probability : str or None, default="auto"
+        How class probabilities are solved for, a method of
+        :func:`~polychotomy.probability.solve`. ``"auto"`` takes coupling for one-vs-one; for
+        one-vs-rest normalise or least squares, whichever has the lower log loss out of fold (if
+        there are folds); otherwise least squares. None: there are no probabilities, and nothing
+        is spent on calibration.
+    calibration : str, default="auto"
+        How outputs become binary probabilities: ``"logistic"``, ``"sigmoid"``, ``"isotonic"``,
+        ``"temperature"``, or ``"none"`` for the estimator's own probabilities. ``"auto"`` takes
+        these where the estimator minimises the logistic loss or has probabilities only, and
+        ``"sigmoid"`` otherwise.
+    cv : int, cross-validation generator, iterable or None, default=5
+        The folds on whose held-out outputs the calibration is fitted: the problems are trained
+        once more for each. None fits it on the outputs of the training samples, as the papers do.
     n_jobs : int, optional
-        Number of joblib workers for the problems.
+        Number of joblib workers for the problems, and of threads for the probabilities.
     random_state : int, RandomState instance or None, default=None
         Draws random codes, and seeds the parameters ``random_state`` of the estimator that are
         None. If it is None itself, the estimator is left as it is.
@@ -114,6 +149,10 @@ default="one_vs_one"
         0 and 1. None stands for a problem of whose classes ``partial_fit`` has seen no sample.
     decoder_ : str
         The rule in use.
+    probability_ : str or None
+        The method in use.
+    calibration_ : str or None
+        The calibration in use.
     output_kind_ : {"margin", "probability", "log_odds"}
         What the binary outputs are: the estimator's ``decision_function`` or, from the
         probability p of the +1 side, 2p − 1 or log p/(1−p). The last serves the rules that go by
@@ -127,6 +166,7 @@ default="one_vs_one"
     --------
     polychotomy.codes : The codes.
     polychotomy.decoding.decode : The rules.
+    polychotomy.probability.solve : The methods for class probabilities.
 
     Notes
     -----
@@ -159,11 +199,18 @@ default="one_vs_one"
     array([0, 0])
     """
 
+    # Weights go to the estimator, which is asked for them; they are none of our own.
+    __metadata_request__fit = {"sample_weight": UNUSED}  # noqa: RUF012
+    __metadata_request__partial_fit = {"sample_weight": UNUSED, "classes": UNUSED}  # noqa: RUF012
+
     def __init__(
         self,
         estimator: Any = None,
         code: Any = "one_vs_one",
         decoder: str = "auto",
+        probability: str | None = "auto",
+        calibration: str = "auto",
+        cv: Any = 5,
         *,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -172,6 +219,9 @@ default="one_vs_one"
         self.estimator = estimator
         self.code = code
         self.decoder = decoder
+        self.probability = probability
+        self.calibration = calibration
+        self.cv = cv
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -204,7 +254,7 @@ default="one_vs_one"
         X, y = check_data(self, X, y)
         classes, indices = check_labels(y)
         params = self._route("fit", base, X, sample_weight, fit_params)
-        plan = self._make_plan(base, classes)
+        plan = self._make_plan(base, classes, X, indices)
         return self._train(plan, None, base, X, indices, "fit", params)
 
     @available_if(_base_has("partial_fit"))  # type: ignore[untyped-decorator]
@@ -239,7 +289,7 @@ default="one_vs_one"
         X, y = check_data(self, X, y, reset=first)
         labels, indices = check_batch_labels(y, classes, None if first else self.classes_)
         params = self._route("partial_fit", base, X, sample_weight, fit_params)
-        plan = self._make_plan(base, labels) if first else self._fitted_plan()
+        plan = self._make_plan(base, labels) if first else self._plan
         model = None if first else self._model
         return self._train(plan, model, base, X, indices, "partial_fit", params)
 
@@ -271,10 +321,14 @@ default="one_vs_one"
             With two classes, the output of the binary classifier: positive for ``classes_[1]``.
         """
         scores = self._scores(X)
-        return scores[:, 1] if self.code_.n_classes == 2 else scores
+        if self.code_.n_classes > 2:
+            return scores
+        return scores[:, 1] - scores[:, 0] if self.decoder_ == "probability" else scores[:, 1]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the largest score; of equal ones the first.
+
+        With two classes, what the binary classifier itself predicts.
 
         Parameters
         ----------
@@ -284,9 +338,72 @@ default="one_vs_one"
         -------
         labels : ndarray of shape (n_samples,)
         """
-        winners = self._scores(X).argmax(axis=1)
+        check_is_fitted(self)
+        if self.code_.n_classes == 2 and self.decoder_ != "probability":
+            winners = self._model.problems[0].predict(check_data(self, X, reset=False))
+        else:
+            winners = self._scores(X).argmax(axis=1)
         labels: NDArray[Any] = self.classes_[winners]
         return labels
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return the class probabilities.
+
+        The outputs are calibrated to binary probabilities, and these are solved for the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.svm import SVC
+        >>> from polychotomy import CodeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> classifier = CodeClassifier(SVC()).fit(X, y)
+        >>> classifier.probability_, classifier.calibration_
+        ('coupling', 'sigmoid')
+        >>> classifier.predict_proba(X[:1]).argmax()
+        np.int64(0)
+        """
+        check_is_fitted(self)
+        X = check_data(self, X, reset=False)
+        if self._probabilities is None:
+            raise ValueError(
+                "There are no probabilities: partial_fit cannot calibrate outputs. Use fit, or an "
+                "estimator with predict_proba and calibration='none'."
+            )
+        if self.code_.unidentified:
+            names = [str(self.classes_[c]) for c in self.code_.unidentified[:10]]
+            warnings.warn(
+                "The code does not determine the probabilities of the classes "
+                f"{', '.join(names)}; of those possible, the most even ones are given.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return np.concatenate([self._class_probabilities(part) for part in self._blocks(X)])
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the class probabilities; −inf for 0.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def predict_or_reject(
         self, X: Any, rule: str = "votes", threshold: float | None = None
@@ -296,20 +413,22 @@ default="one_vs_one"
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        rule : {"votes", "confidence"}, default="votes"
+        rule : {"votes", "confidence", "probability"}, default="votes"
             ``"votes"`` takes the class with the most votes, whatever `decoder` is, and rejects
             samples where several classes share the first place: for one-vs-one ties, for
             one-vs-rest samples that no class or several classes claim.
             ``"confidence"`` rejects samples whose winning score in :meth:`decision_function` (with
-            two classes its absolute value) is below `threshold`.
+            two classes its absolute value) is below `threshold`. ``"probability"`` takes the
+            class with the largest probability and rejects samples where that is below `threshold`.
         threshold : float, optional
-            For ``rule="confidence"``, which needs it.
+            For ``rule="confidence"`` and ``rule="probability"``, which need it.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
             The winners, also for the rejected samples: with ``rule="confidence"`` what
-            :meth:`predict` says, with ``rule="votes"`` what it says with ``decoder="votes"``.
+            :meth:`predict` says, otherwise what it says with ``decoder="votes"`` or
+            ``decoder="probability"``.
         accepted : ndarray of bool of shape (n_samples,)
             False where the sample is rejected.
 
@@ -327,13 +446,17 @@ default="one_vs_one"
         >>> bool((labels == y)[accepted].mean() > (labels == y).mean())
         True
         """
-        if rule not in ("votes", "confidence"):
-            raise unknown_name("rule", rule, ("votes", "confidence"))
+        if rule not in _REJECT_RULES:
+            raise unknown_name("rule", rule, _REJECT_RULES)
         if isinstance(threshold, Real) is (rule == "votes"):
             raise ValueError(
-                "The 'threshold' parameter must be a number with rule='confidence' and None with "
-                f"rule='votes'. Got {threshold!r} with rule={rule!r}."
+                "The 'threshold' parameter must be a number with rule='confidence' and "
+                "rule='probability', and None with rule='votes'. "
+                f"Got {threshold!r} with rule={rule!r}."
             )
+        if rule == "probability":
+            p = self.predict_proba(X)
+            return self.classes_[p.argmax(axis=1)], accepted_by_confidence(p, float(threshold or 0))
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
         parts = [self._decide(part, threshold) for part in self._blocks(X)]
@@ -378,13 +501,36 @@ default="one_vs_one"
             )
         return params
 
-    def _make_plan(self, base: Any, classes: NDArray[Any]) -> _Plan:
+    def _make_plan(
+        self, base: Any, classes: NDArray[Any], X: Any = None, y: NDArray[np.intp] | None = None
+    ) -> _Plan:
+        """Settle everything that does not need training; with X and y also the folds."""
         rng = check_random_state(self.random_state)
         code = resolve_code(self.code, classes, rng)
         decoder, output_kind = _resolve_decoder(self.decoder, base, code)
         n_distinct = code.distinct.columns.shape[1]
         seeds = None if self.random_state is None else rng.randint(2**31, size=n_distinct)
-        return _Plan(classes, code, decoder, output_kind, seeds)
+        probability = self._plan_probabilities(base, code, classes, X, y)
+        return _Plan(classes, code, decoder, output_kind, seeds, probability)
+
+    def _plan_probabilities(
+        self, base: Any, code: Code, classes: NDArray[Any], X: Any, y: NDArray[np.intp] | None
+    ) -> ProbabilityPlan | None:
+        if self.probability is None:
+            if self.decoder == "probability":
+                raise ValueError("decoder='probability' needs 'probability' not to be None.")
+            return None
+        if self.probability != "auto":
+            check_method(self.probability, code)
+        auto = "coupling" if code.is_one_vs_one else "auto"
+        method = auto if self.probability == "auto" else self.probability
+        chosen = choose_calibration(self.calibration, base, minimised_loss(base))
+        splits = None
+        if y is None and chosen != "none":  # batches: there is nothing to calibrate on
+            return None
+        if chosen != "none" and self.cv is not None and y is not None:
+            splits = list(folds(self.cv, X, y, classes))
+        return ProbabilityPlan(method, chosen, calibration_outputs(chosen, base), splits)
 
     def _train(
         self,
@@ -397,32 +543,64 @@ default="one_vs_one"
         params: dict[str, Any],
     ) -> Self:
         """Train the problems; nothing fitted changes before all have succeeded."""
+        columns = plan.code.distinct.columns
+        n_distinct = columns.shape[1]
+        names = _distinct_names(plan)
+        n_models = 1 + len((plan.probability and plan.probability.splits) or ())
+        context = self._init_callback_context(max_subtasks=n_models * n_distinct)
+        context.call_on_fit_task_begin(estimator=self)
+        progress = FitProgress(self, context, n_models * n_distinct, self.verbose)
 
         def fresh(s: int) -> Any:
             return seeded_clone(base, None if plan.seeds is None else plan.seeds[s])
 
-        columns = plan.code.distinct.columns
-        context = self._init_callback_context(max_subtasks=columns.shape[1])
-        context.call_on_fit_task_begin(estimator=self)
-        self._model = (model or SeparateModel.untrained(columns.shape[1])).trained(
-            BinaryProblems(columns, y, plan.classes),
-            X,
-            fresh,
-            method=method,
-            fit_params=params,
-            n_jobs=self.n_jobs,
-            progress=FitProgress(self, context, columns.shape[1], self.verbose),
-        )
-        self._seeds = plan.seeds
-        self.classes_, self.code_ = plan.classes, plan.code
-        self.decoder_, self.output_kind_ = plan.decoder, plan.output_kind
-        self.problems_ = [problem_words(column, plan.classes) for column in plan.code.matrix.T]
-        self.estimators_ = [problem.estimator for problem in self._model.problems]
+        def train(before: SeparateModel, part: Any, labels: Any, arguments: Any) -> SeparateModel:
+            return before.trained(
+                BinaryProblems(columns, labels, names),
+                part,
+                fresh,
+                method=method,
+                fit_params=arguments,
+                n_jobs=self.n_jobs,
+                progress=progress,
+            )
+
+        untrained = SeparateModel.untrained(n_distinct)
+        trained = train(model or untrained, X, y, params)
+        pairwise = get_tags(self).input_tags.pairwise
+
+        def train_on(samples: NDArray[np.intp]) -> SeparateModel:
+            part = rows_of(X, samples)
+            part = part[:, samples] if pairwise else part
+            arguments = _check_method_params(X, params, indices=samples)
+            return train(untrained, part, y[samples], arguments)
+
+        probabilities = None
+        if plan.probability is not None:
+            probabilities = fit_probabilities(
+                plan.probability,
+                trained,
+                train_on,
+                X,
+                BinaryProblems(columns, y, names),
+                plan.code,
+                np.asarray(params.get("sample_weight", np.ones(len(y))), dtype=float),
+                pairwise,
+            )
+        self._keep(plan, trained, probabilities)
         context.call_on_fit_task_end(estimator=self)
         return self
 
-    def _fitted_plan(self) -> _Plan:
-        return _Plan(self.classes_, self.code_, self.decoder_, self.output_kind_, self._seeds)
+    def _keep(
+        self, plan: _Plan, model: SeparateModel, probabilities: ProbabilityModel | None
+    ) -> None:
+        self._plan, self._model, self._probabilities = plan, model, probabilities
+        self.classes_, self.code_ = plan.classes, plan.code
+        self.decoder_, self.output_kind_ = plan.decoder, plan.output_kind
+        self.probability_ = probabilities and probabilities.method
+        self.calibration_ = probabilities and probabilities.calibration
+        self.problems_ = _names(plan)
+        self.estimators_ = [problem.estimator for problem in model.problems]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
@@ -431,9 +609,14 @@ default="one_vs_one"
         outputs = self._model.outputs(X, self.output_kind_, self.n_jobs)
         return self.code_.distinct.expand(outputs)
 
+    def _class_probabilities(self, X: Any) -> Array:
+        assert self._probabilities is not None
+        outputs = self._model.outputs(X, self._probabilities.output_kind, self.n_jobs)
+        return self._probabilities.classes(outputs, self.code_, self.n_jobs)
+
     def _decode(self, outputs: Array, rule: str) -> Array:
         if self.code_.n_classes == 2:  # every problem is the same one
-            score = outputs[:, :1] * self.code_.matrix[1, 0]
+            score = check_outputs(outputs, self.code_.matrix)[:, :1] * self.code_.matrix[1, 0]
             return np.hstack([-score, score])
         return decode(outputs, self.code_, rule)
 
@@ -450,6 +633,8 @@ default="one_vs_one"
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
+        if self.decoder_ == "probability":
+            return self.predict_proba(X)
         X = check_data(self, X, reset=False)
         return np.concatenate(
             [self._decode(self._outputs(part), self.decoder_) for part in self._blocks(X)]
@@ -465,6 +650,17 @@ default="one_vs_one"
             yield rows_of(X, block)
 
 
+def _names(plan: _Plan) -> list[str]:
+    return [problem_words(column, plan.classes) for column in plan.code.matrix.T]
+
+
+def _distinct_names(plan: _Plan) -> list[str]:
+    """Return what each distinct problem asks, as the first of its kind in the code asks it."""
+    _, first = np.unique(plan.code.distinct.index, return_index=True)
+    names = _names(plan)
+    return [names[s] for s in first]
+
+
 def _resolve_decoder(decoder: object, base: Any, code: Code) -> tuple[str, str]:
     """Return the rule, and the kind of outputs that it reads."""
     has_margins = hasattr(base, "decision_function")
@@ -473,8 +669,8 @@ def _resolve_decoder(decoder: object, base: Any, code: Code) -> tuple[str, str]:
         if loss is not None:
             return loss, "margin"
         return "linear", "probability" if hasattr(base, "predict_proba") else "margin"
-    if not isinstance(decoder, str) or decoder not in RULES:
-        raise unknown_name("decoder", decoder, [*RULES, "auto"])
+    if not isinstance(decoder, str) or decoder not in {*RULES, "probability"}:
+        raise unknown_name("decoder", decoder, [*RULES, "probability", "auto"])
     if decoder == "ddag":
         check_one_vs_one(code)
     if has_margins:

@@ -20,6 +20,15 @@ app = typer.Typer(
 )
 
 
+_JOBS_HELP = "Worker processes; -1 for all cores."
+
+
+def _check_jobs(jobs: int) -> int:
+    if jobs == 0:
+        raise typer.BadParameter("0 is not a number of workers")
+    return jobs
+
+
 def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"polychotomy {polychotomy.__version__}")
@@ -38,8 +47,10 @@ def _main(
 @app.command("compare")
 def compare_command(
     folds: Annotated[int, typer.Option(min=2, max=100, help="Folds of the cross-validation.")] = 3,
-    jobs: Annotated[int, typer.Option(help="Worker processes; -1 for all cores.")] = -1,
-    seed: Annotated[int, typer.Option(min=0, help="Draws the folds and the random codes.")] = 0,
+    jobs: Annotated[int, typer.Option(callback=_check_jobs, help=_JOBS_HELP)] = -1,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Draws the folds and the random codes.")
+    ] = 0,
 ) -> None:
     """Compare all reductions with logistic regression on scikit-learn's digits.
 

@@ -35,6 +35,11 @@ class DistinctProblems:
         """Return the outputs of all problems from those of the distinct ones."""
         return outputs[:, self.index] * self.sign
 
+    def expand_probabilities(self, binary: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the + side's probability of all problems from that of the distinct ones."""
+        q = binary[:, self.index]
+        return np.where(self.sign > 0, q, 1 - q)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Code:
@@ -127,7 +132,10 @@ class Code:
         order = np.argsort(first)
         rank = np.argsort(order)
         columns = (self.matrix * orientation)[:, first[order]]
-        return DistinctProblems(columns, rank[inverse.ravel()], orientation)
+        index = rank[inverse.ravel()]
+        for array in (columns, index, orientation):
+            array.setflags(write=False)
+        return DistinctProblems(columns, index, orientation)
 
     @cached_property
     def is_one_vs_one(self) -> bool:
@@ -136,6 +144,28 @@ class Code:
         if ell != k * (k - 1) // 2 or not (np.abs(self.matrix).sum(axis=0) == 2).all():
             return False
         return self.distinct.columns.shape[1] == ell
+
+    @cached_property
+    def unidentified(self) -> tuple[int, ...]:
+        """The classes whose probabilities the binary ones do not determine; mostly none.
+
+        At an interior point p the residuals of the binary probabilities that go with it are
+        Bp = 0, with B_sc = A_cs − r_s |A_cs|. The probability of a class is determined if no
+        direction d with Bd = 0 and Σd = 0 changes it; that is so at almost every p or at none.
+
+        Examples
+        --------
+        >>> from polychotomy import Code
+        >>> Code([[1, 1], [1, -1], [-1, 1], [-1, -1]]).unidentified
+        (0, 1, 2, 3)
+        """
+        A = self.matrix.T.astype(float)
+        p = np.random.default_rng(0).dirichlet(np.full(self.n_classes, 5.0))
+        r = (A @ p) / (np.abs(A) @ p)
+        equations = A - r[:, np.newaxis] * np.abs(A)
+        _, sizes, directions = np.linalg.svd(equations.T @ equations + 1.0, hermitian=True)
+        null = directions[sizes < 1e-9 * sizes[0]]
+        return tuple(int(c) for c in np.flatnonzero(np.abs(null).max(axis=0, initial=0) > 1e-6))
 
     def describe(self) -> str:
         """Return the code's figures in words, repeated problems included.
@@ -160,8 +190,16 @@ class Code:
                 self._describe_columns(),
                 f"classes per problem: {_span(taking_part)}; on the smaller side: {_span(smaller)}",
                 self._describe_repeats(),
+                *self._describe_identification(),
             )
         )
+
+    def _describe_identification(self) -> list[str]:
+        if not self.unidentified:
+            return []
+        named = ", ".join(map(str, self.unidentified[:10]))
+        more = f" and {len(self.unidentified) - 10} more" if len(self.unidentified) > 10 else ""
+        return [f"probabilities are not identified: those of the classes {named}{more}"]
 
     def _describe_columns(self) -> str:
         if self.n_problems > _MANY_PROBLEMS:

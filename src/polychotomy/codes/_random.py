@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.codes._code import Code, Matrix, equal_rows
+from polychotomy.codes._code import Code, Matrix, _largest_dot, equal_rows
 from polychotomy.codes._parameters import check_int
 from polychotomy.errors import CodeError
 
 # Below this many classes a column can come out one-sided, and is drawn again.
 _FEW_CLASSES = 64
 _BATCH_ENTRIES = 2**21
-_ENUMERABLE = 2**16
+_ENUMERABLE = 2**20
+_FEW_TRIES = 100
 _TRIES = 10_000
 _WORTHWHILE_ENTRIES = 2**28
 
@@ -132,9 +133,10 @@ def _best_draw(
         n_tries = min(_TRIES, max(1, _WORTHWHILE_ENTRIES // (k * ell)))
     n_tries = check_int("n_tries", n_tries)
     rng = np.random.default_rng(random_state)
-    best = _screen(alphabet, k, ell, n_tries, rng)
-    if best is None:
-        best = _draw_different(alphabet, k, ell, n_tries, rng)
+    n_words = len(set(alphabet.symbols)) ** ell
+    crowded = n_words <= min(k * k, _ENUMERABLE)  # so few that independent draws would collide
+    draw = _draw_different if crowded else _screen
+    best = draw(alphabet, k, ell, n_tries, rng)
     if best is None:
         raise CodeError(
             f"None of {n_tries} draws gave {k} classes different codewords and every problem two "
@@ -208,16 +210,16 @@ def _draw_two_sided(
 def _draw_different(
     alphabet: _Alphabet, k: int, ell: int, n_tries: int, rng: np.random.Generator
 ) -> Matrix | None:
-    """Return codewords drawn without replacement, for codes too short for independent draws."""
-    if len(set(alphabet.symbols)) ** ell > _ENUMERABLE:
-        return None
+    """Return the best of some draws without replacement; in so short a code few tries do."""
     words = alphabet.codewords(ell)
     words = words[words.any(axis=1)]
-    for _ in range(n_tries if len(words) >= k else 0):
-        draw = words[rng.permutation(len(words))[:k]]
+    best, limit = None, float(ell + 1)
+    for _ in range(min(n_tries, _FEW_TRIES) if len(words) >= k else 0):
+        draw = words[rng.choice(len(words), size=k, replace=False)]
         if _is_code(draw):
-            return draw
-    return None
+            dot = _largest_dot(draw)
+            best, limit = (draw, dot) if dot < limit else (best, limit)
+    return best
 
 
 def _is_code(matrix: Matrix) -> bool:

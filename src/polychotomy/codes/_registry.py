@@ -56,7 +56,7 @@ def make_code(name: str, n_classes: int, *, random_state: Any = None, **options:
     >>> make_code("bch", 4, length=31, message=11)
     Code('bch': 4 classes, 23 problems)
     """
-    if name not in _CODES:
+    if not isinstance(name, str) or name not in _CODES:
         raise unknown_name("name", name, _CODES)
     known = tuple(signature(_CODES[name]).parameters)[1:]
     if "random_state" in known:

@@ -69,7 +69,7 @@ def decode(outputs: ArrayLike, code: Code | ArrayLike, rule: str) -> Array:
     >>> decode([[0.5, -2.0, 0.7]], code, "hamming")
     array([[-1., -3., -1.]])
     """
-    if rule not in RULES:
+    if not isinstance(rule, str) or rule not in RULES:
         raise unknown_name("rule", rule, RULES)
     matrix = check_entries(code, what="code")
     return RULES[rule](check_outputs(outputs, matrix), matrix)

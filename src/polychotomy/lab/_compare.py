@@ -108,7 +108,7 @@ def compare(
             yield Comparison(name, skipped=str(error))
             continue
         if not warm:
-            CodeClassifier(estimator, code, n_jobs=n_jobs).fit(X, y)
+            CodeClassifier(estimator, code, probability=None, n_jobs=n_jobs).fit(X, y)
             warm = True
         yield _cross_validate(X, y, estimator, code, n_folds, n_jobs, random_state)
 
@@ -122,7 +122,9 @@ def _cross_validate(
     n_jobs: int | None,
     random_state: int,
 ) -> Comparison:
-    classifier = CodeClassifier(estimator, code, n_jobs=n_jobs, random_state=random_state)
+    classifier = CodeClassifier(
+        estimator, code, probability=None, n_jobs=n_jobs, random_state=random_state
+    )
     folds = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
     result = cross_validate(classifier, X, y, cv=folds, return_estimator=True)
     return Comparison(

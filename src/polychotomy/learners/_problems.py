@@ -27,13 +27,13 @@ class BinaryProblems:
         A column for each problem.
     y : ndarray of shape (n_samples,)
         Class indices, the rows of `columns`.
-    classes : sequence
-        The labels of the classes.
+    names : sequence of str
+        What each problem asks, to name one that fails.
     """
 
     columns: Matrix
     y: Indices
-    classes: Sequence[Any] | NDArray[Any]
+    names: Sequence[str]
 
     def samples(self, s: int) -> Indices:
         """Return the samples that take part in problem s, in their order."""
@@ -46,10 +46,6 @@ class BinaryProblems:
         """Return the side of each of these samples in problem s."""
         side: Matrix = self.columns[self.y[samples], s]
         return side
-
-    def words(self, s: int) -> str:
-        """Return what problem s asks."""
-        return problem_words(self.columns[:, s], self.classes)
 
     @cached_property
     def _by_class(self) -> list[Indices]:

@@ -18,7 +18,7 @@ class FitProgress:
     context : sklearn.callback.CallbackContext
         The task of the whole fit, with one sub-task per problem.
     n_problems : int
-        How many problems will be trained.
+        How many problems will be trained, those of all folds together.
     verbose : int
         Draw a bar on the standard error stream if positive.
     """
@@ -27,6 +27,7 @@ class FitProgress:
         self._estimator = estimator
         self._context = context
         self._tasks: list[Any] = []
+        self._done = 0
         self._n_problems = n_problems
         self._verbose = verbose
         self._started = monotonic()
@@ -38,11 +39,12 @@ class FitProgress:
         task.call_on_fit_task_begin(estimator=self._estimator)
         self._tasks.append(task)
 
-    def end(self, s: int) -> None:
-        """Tell that problem s is trained; problems end in the order in which they began."""
-        self._tasks[s].call_on_fit_task_end(estimator=self._estimator)
+    def end(self) -> None:
+        """Tell that a problem is trained; problems end in the order in which they began."""
+        self._tasks[self._done].call_on_fit_task_end(estimator=self._estimator)
+        self._done += 1
         if self._verbose:
-            self._draw(s + 1)
+            self._draw(self._done)
 
     def _draw(self, done: int) -> None:
         now = monotonic()

@@ -38,9 +38,28 @@ class TrainedProblem(NamedTuple):
         if self.kernel_columns is not None:
             X = X[:, self.kernel_columns]
         if kind == "margin":
-            return np.asarray(self.estimator.decision_function(X), dtype=float).ravel()
-        p = np.asarray(self.estimator.predict_proba(X)[:, 1], dtype=float)
+            return self._column("decision_function", X, width=1)
+        p = self._column("predict_proba", X, width=2)
         return 2 * p - 1 if kind == "probability" else _log_odds(p)
+
+    def predict(self, X: Any) -> Indices:
+        """Return 1 for the samples that the estimator puts on the +1 side, 0 for the others."""
+        if self.estimator is None:
+            return np.zeros(X.shape[0], dtype=int)
+        X = X if self.kernel_columns is None else X[:, self.kernel_columns]
+        return np.asarray(self.estimator.predict(X), dtype=int)
+
+    def _column(self, method: str, X: Any, width: int) -> NDArray[np.float64]:
+        """Return the last column of what a method says of X, which must have the right shape."""
+        said = np.asarray(getattr(self.estimator, method)(X), dtype=float)
+        if said.ndim == 1 and width == 1:
+            said = said[:, np.newaxis]
+        if said.shape != (X.shape[0], width):
+            raise ValueError(
+                f"{method} of a binary classifier must give {width} value(s) for each of "
+                f"{X.shape[0]} samples. {self.estimator!r} gave an array of shape {said.shape}."
+            )
+        return said[:, -1]
 
 
 @dataclass(frozen=True)
@@ -94,7 +113,7 @@ class SeparateModel:
 
         def tasks() -> Iterator[Any]:
             for s, problem in enumerate(self.problems):
-                words, samples = problems.words(s), problems.samples(s)
+                words, samples = problems.names[s], problems.samples(s)
                 progress.begin(words)
                 learner = problem.estimator
                 if learner is None and samples.size:
@@ -106,8 +125,8 @@ class SeparateModel:
         as_they_come = get_active_backend()[0].supports_return_generator
         workers = Parallel(n_jobs=n_jobs, return_as="generator" if as_they_come else "list")
         done = []
-        for s, problem in enumerate(workers(tasks())):
-            progress.end(s)
+        for problem in workers(tasks()):
+            progress.end()
             done.append(problem)
         return SeparateModel(tuple(done))
 
@@ -158,6 +177,11 @@ def _train(
 
 
 def _log_odds(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return log p/(1−p) with ±744, the logarithm of the smallest float, for 1 and 0."""
+    """Return log p/(1−p) with ±744, the logarithm of the smallest float, for 1 and 0.
+
+    For ½ it is the largest negative float: a binary classifier with equal probabilities predicts
+    its first class.
+    """
     smallest = np.nextafter(0, 1)
-    return np.log(np.maximum(p, smallest)) - np.log(np.maximum(1 - p, smallest))
+    odds = np.log(np.maximum(p, smallest)) - np.log(np.maximum(1 - p, smallest))
+    return np.where(p == 0.5, -smallest, odds)

@@ -24,7 +24,7 @@ class CodeDisplay:
 
     Parameters
     ----------
-    code : Code
+    code : Code or array-like of shape (n_classes, n_problems)
     class_names : sequence of str, optional
         By default the class indices.
     problem_names : sequence of str, optional
@@ -56,7 +56,8 @@ class CodeDisplay:
         class_names: Sequence[str] | None = None,
         problem_names: Sequence[str] | None = None,
     ) -> None:
-        self.code = code
+        self.code = code if isinstance(code, Code) else Code(code)
+        code = self.code
         self.class_names = _names("class_names", class_names, code.n_classes)
         self.problem_names = _names("problem_names", problem_names, code.n_problems)
 
@@ -114,7 +115,9 @@ class CodeDisplay:
             ax.set_xticks(np.arange(ell) + 0.5, self.problem_names, rotation=0 if upright else 90)
         ax.tick_params(length=0)
         ax.set(
-            title=f"{self.code.name}: {k} classes, {ell} problems", xlabel="problem", ylabel="class"
+            title=f"{_plain(self.code.name)}: {k} classes, {ell} problems",
+            xlabel="problem",
+            ylabel="class",
         )
         for spine in ax.spines.values():
             spine.set_visible(False)
@@ -129,9 +132,10 @@ def _names(parameter: str, names: Sequence[str] | None, count: int) -> list[str]
         raise ValueError(
             f"The {parameter!r} parameter must hold {count} names. Got {len(names)} instead."
         )
-    # A dollar sign would start mathematics.
-    return [_shorten(str(name)).replace("$", r"\$") for name in names]
+    return [_plain(str(name)) for name in names]
 
 
-def _shorten(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+def _plain(name: str) -> str:
+    """Shorten a name, and keep its dollar signs from starting mathematics."""
+    short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    return short.replace("$", r"\$")

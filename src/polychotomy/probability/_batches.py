@@ -1,0 +1,107 @@
+"""The compiled solvers, a block of samples at a time."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from polychotomy.codes import Code
+
+Array = NDArray[np.float64]
+
+_BLOCK_ENTRIES = 2**18
+
+
+class _Sides(NamedTuple):
+    """The classes that take part in each problem, problem after problem."""
+
+    starts: NDArray[np.int64]
+    classes: NDArray[np.int64]
+    signs: Array
+
+
+def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array:
+    """Return the exact minimiser of |Qp − r|² on the simplex, see ``_kernels``."""
+    from polychotomy.probability import _kernels
+
+    shift = float(code.n_problems)
+    if not code.is_strict:
+        sides = _sides(code)
+        return _by_blocks(
+            binary,
+            code,
+            n_jobs,
+            lambda q, out: _kernels.least_squares(2 * q - 1, *sides, shift, out),
+        )
+    A = code.matrix.astype(float)
+    gram = A @ A.T
+    # Without p ≥ 0 the solution is linear in a = Ar, with a matrix that all samples share.
+    inverse = np.linalg.pinv(gram + 1.0, hermitian=True)
+    towards_one = inverse.sum(axis=1) / inverse.sum()
+
+    def solve(q: Array, out: Array) -> None:
+        r = 2 * q - 1
+        a = r @ A.T
+        guess = a @ inverse
+        guess += (1 - guess.sum(axis=1, keepdims=True)) * towards_one
+        _kernels.least_squares_strict(gram, a, (r**2).sum(axis=1), guess, shift, out)
+
+    return _by_blocks(binary, code, n_jobs, solve)
+
+
+def coupling(binary: Array, code: Code, n_jobs: int | None = None) -> Array:
+    """Return Wu, Lin and Weng's pairwise coupling (their second method), solved directly."""
+    from polychotomy.probability import _kernels
+
+    sides, shift = _sides(code), float(code.n_classes)
+    return _by_blocks(
+        binary, code, n_jobs, lambda q, out: _kernels.coupling(2 * q - 1, *sides, shift, out)
+    )
+
+
+def kullback_leibler(
+    binary: Array,
+    code: Code,
+    sample_counts: Array,
+    tol: float,
+    max_iter: int,
+    n_jobs: int | None = None,
+) -> tuple[Array, int]:
+    """Return the minimisers of the weighted divergence, and how many did not converge."""
+    from polychotomy.probability import _kernels
+
+    sides, weights = _sides(code), sample_counts / sample_counts.sum()
+    unfinished = []
+
+    def solve(q: Array, out: Array) -> None:
+        steps = np.empty(len(q), dtype=np.int64)
+        _kernels.kullback_leibler(q, weights, *sides, tol, max_iter, out, steps)
+        unfinished.append(int((steps < 0).sum()))
+
+    return _by_blocks(binary, code, n_jobs, solve), sum(unfinished)
+
+
+def _sides(code: Code) -> _Sides:
+    problem, classes = np.nonzero(code.matrix.T)
+    starts = np.searchsorted(problem, np.arange(code.n_problems + 1))
+    signs = code.matrix.T[problem, classes].astype(float)
+    return _Sides(starts.astype(np.int64), classes.astype(np.int64), signs)
+
+
+def _by_blocks(
+    binary: NDArray[Any], code: Code, n_jobs: int | None, solve: Callable[[Array, Array], None]
+) -> Array:
+    """Solve block after block, or several at once in threads: the kernels release the GIL."""
+    result = np.empty((len(binary), code.n_classes))
+    size = max(1, _BLOCK_ENTRIES // code.n_problems)
+
+    def one(start: int) -> None:
+        q = np.ascontiguousarray(binary[start : start + size], dtype=float)
+        solve(q, result[start : start + size])
+
+    Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
+        delayed(one)(start) for start in range(0, len(binary), size)
+    )
+    return result

@@ -1,0 +1,204 @@
+"""``solve``: class probabilities from binary ones, by name of the method."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from polychotomy.codes import Code, one_vs_rest
+from polychotomy.errors import unknown_name
+from polychotomy.probability import _batches, _formulas
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to solve for the class probabilities.
+
+    `function` takes the binary probabilities, the code and the number of threads. `suits` says
+    whether it can solve a code, `needs` what the code must be for that.
+    """
+
+    function: Callable[[Array, Code, int | None], Array]
+    suits: Callable[[Code], bool] = lambda code: True
+    needs: str = "any code"
+
+
+def is_one_vs_rest(code: Code) -> bool:
+    """Whether each problem asks for one class, each class once, as +1."""
+    k = code.n_classes
+    if code.n_problems != k:
+        return False
+    return Code(code.matrix[:, np.argsort(code.matrix.argmax(axis=0))]) == one_vs_rest(k)
+
+
+def is_orthogonal(code: Code) -> bool:
+    """Whether the code is strict and its rows are orthogonal."""
+    A = code.matrix.astype(float)
+    return code.is_strict and np.array_equal(A @ A.T, code.n_problems * np.eye(code.n_classes))
+
+
+METHODS: dict[str, Method] = {
+    "least_squares": Method(_batches.least_squares),
+    "coupling": Method(_batches.coupling, lambda code: code.is_one_vs_one, "one-vs-one"),
+    "kullback_leibler": Method(lambda binary, code, n_jobs: binary),  # solve() runs it
+    "orthogonal": Method(
+        lambda binary, code, n_jobs: _formulas.orthogonal(binary, code),
+        is_orthogonal,
+        "strict, with orthogonal rows",
+    ),
+    "inverse": Method(lambda binary, code, n_jobs: _formulas.inverse(binary, code)),
+    "normalise": Method(
+        lambda binary, code, n_jobs: _formulas.normalise(binary, code),
+        is_one_vs_rest,
+        "one-vs-rest",
+    ),
+    "votes": Method(lambda binary, code, n_jobs: _formulas.votes(binary, code)),
+    "prob 1-r": Method(
+        lambda binary, code, n_jobs: _formulas.normalise(binary, code),
+        is_one_vs_rest,
+        "one-vs-rest",
+    ),
+    "prob 1-1": Method(
+        lambda binary, code, n_jobs: _formulas.maximum(binary, code),
+        lambda code: code.is_one_vs_one,
+        "one-vs-one",
+    ),
+}
+"""The methods by name. A new method is one function and one line here."""
+
+
+def solve(
+    binary: ArrayLike,
+    code: Code,
+    method: str = "auto",
+    *,
+    sample_counts: ArrayLike | None = None,
+    tol: float = 1e-8,
+    max_iter: int = 200,
+    n_jobs: int | None = None,
+) -> Array:
+    """Return the class probabilities that go with the binary ones.
+
+    Parameters
+    ----------
+    binary : array-like of shape (n_samples, n_problems)
+        q_s, the probability of the + side given one of the two sides.
+    code : Code
+    method : str, default="auto"
+        - ``"least_squares"``: the exact minimiser of |Qp − r|² on the simplex, where r = 2q − 1
+          and row s of Q is A_s + (1 − |A_s|) r_s; where that is not unique, the one of smallest
+          norm;
+        - ``"coupling"``: Wu, Lin and Weng's second method (one-vs-one only), which has the same
+          minimiser;
+        - ``"kullback_leibler"``: the minimum of Σ_s n_s KL(q_s ‖ p(+)/p(±)), Zadrozny's
+          generalisation of Hastie and Tibshirani's;
+        - ``"orthogonal"``: Mills' iteration (strict orthogonal codes only);
+        - ``"inverse"``: least squares without constraints, then clipped, for comparison;
+        - ``"normalise"``: q divided by its sum (one-vs-rest only);
+        - ``"votes"``: shares of the votes;
+        - ``"prob 1-r"``, ``"prob 1-1"``: Tax and Duin's names: normalise, and the maximum rule
+          over all pairs (one-vs-one only);
+        - ``"auto"``: coupling for one-vs-one, otherwise least squares.
+    sample_counts : array-like of shape (n_problems,), optional
+        n_s for ``"kullback_leibler"``, the number of samples each problem was trained on; equal
+        by default.
+    tol : float, default=1e-8
+        ``"kullback_leibler"`` stops when no probability moves by more.
+    max_iter : int, default=200
+        Most steps of ``"kullback_leibler"``; a ConvergenceWarning tells when they were too few.
+    n_jobs : int, optional
+        Number of threads. It changes no result.
+
+    Returns
+    -------
+    probabilities : ndarray of shape (n_samples, n_classes)
+        No entry is negative, and rows sum to 1.
+
+    Notes
+    -----
+    Compiled on first use (some seconds, then kept on disk); a sample costs O(k³) and, for codes
+    with zeros, O(Σ_s m_s²) for problems of m_s classes. Memory beyond input and output is that of
+    a block of samples.
+
+    References
+    ----------
+    Mills (2023), "Solving for multi-class: a survey and synthesis", section 4; Wu, Lin and Weng
+    (2004), "Probability estimates for multi-class classification by pairwise coupling", section
+    4; Zadrozny (2001), "Reducing multiclass to binary by coupling probability estimates".
+
+    Examples
+    --------
+    >>> from polychotomy import make_code
+    >>> from polychotomy.probability import solve
+    >>> q = [[0.5 / 0.8, 0.5 / 0.7, 0.3 / 0.5]]  # of p = (0.5, 0.3, 0.2), by pairs
+    >>> solve(q, make_code("one_vs_one", 3)).round(6)
+    array([[0.5, 0.3, 0.2]])
+    """
+    method = choose_method(code) if method == "auto" else method
+    check_method(method, code)
+    q = _check_binary(binary, code)
+    if method == "kullback_leibler":
+        counts = _check_counts(sample_counts, code)
+        p, unfinished = _batches.kullback_leibler(q, code, counts, tol, max_iter, n_jobs)
+        if unfinished:
+            warnings.warn(
+                f"kullback_leibler did not converge for {unfinished} of {len(q)} samples in "
+                f"{max_iter} steps. Increase max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return p
+    return METHODS[method].function(q, code, n_jobs)
+
+
+def choose_method(code: Code) -> str:
+    """Return the method that ``"auto"`` stands for."""
+    return "coupling" if code.is_one_vs_one else "least_squares"
+
+
+def check_method(method: object, code: Code) -> None:
+    """Raise ValueError if there is no such method, or it cannot solve the code."""
+    if not isinstance(method, str) or method not in METHODS:
+        raise unknown_name("method", method, [*METHODS, "auto"])
+    if not METHODS[method].suits(code):
+        suitable = ", ".join(repr(name) for name, m in METHODS.items() if m.suits(code))
+        raise ValueError(
+            f"The method {method!r} needs a code that is {METHODS[method].needs}. "
+            f"Got {code!r}, for which there are {suitable}."
+        )
+
+
+def _check_binary(binary: ArrayLike, code: Code) -> Array:
+    q = np.asarray(binary)
+    if q.dtype.kind not in "iufb":
+        raise ValueError(f"binary must hold real numbers. Got dtype {q.dtype}.")
+    if q.ndim != 2 or q.shape[1] != code.n_problems:
+        raise ValueError(
+            f"binary must have shape (n_samples, {code.n_problems}), a column for each problem of "
+            f"the code. Got shape {q.shape}."
+        )
+    outside = ~((q >= 0) & (q <= 1))
+    if outside.any():
+        i, s = np.argwhere(outside)[0]
+        raise ValueError(
+            "binary must hold probabilities between 0 and 1. "
+            f"Got {q[i, s]} for sample {i} in problem {s}."
+        )
+    return q.astype(float)
+
+
+def _check_counts(sample_counts: ArrayLike | None, code: Code) -> Array:
+    if sample_counts is None:
+        return np.ones(code.n_problems)
+    counts = np.asarray(sample_counts, dtype=float)
+    if counts.shape != (code.n_problems,) or not (np.isfinite(counts) & (counts > 0)).all():
+        raise ValueError(
+            f"sample_counts must hold a positive number for each of {code.n_problems} problems. "
+            f"Got shape {counts.shape}."
+        )
+    return counts

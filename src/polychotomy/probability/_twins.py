@@ -1,0 +1,86 @@
+"""The compiled solvers again, slow and obvious: what the tests hold the kernels against."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from polychotomy.codes import Code
+
+Array = NDArray[np.float64]
+
+
+def normal_matrix(q: Array, code: Code) -> Array:
+    """Return N = BᵀB of one sample, B_sc = A_cs − r_s |A_cs|."""
+    A = code.matrix.T.astype(float)
+    B = A - (2 * q - 1)[:, np.newaxis] * np.abs(A)
+    return B.T @ B
+
+
+def kkt_residual(p: Array, q: Array, code: Code) -> float:
+    """Return by how much p misses the conditions for a minimum of pᵀNp on the simplex."""
+    gradient = normal_matrix(q, code) @ p
+    slack = gradient - p @ gradient
+    return float(max(-slack.min(), np.abs(p * slack).max(), abs(p.sum() - 1), -p.min()))
+
+
+def least_squares(q: Array, code: Code) -> Array:
+    """Return the minimiser for one sample by Lawson and Hanson's method with Σp = 1.
+
+    From the best single class on, the class with the most negative slack joins the support; where
+    the solution on the support leaves the simplex, one goes as far as its border allows and drops
+    the class that stopped it.
+    """
+    N = normal_matrix(q, code)
+    tolerance = 1e-13 * np.trace(N)
+    support = [int(np.argmin(np.diag(N)))]
+    p = np.zeros(len(N))
+    p[support] = 1.0
+    while True:
+        slack = N @ p - p @ N @ p
+        joins = int(np.argmin(slack))
+        if slack[joins] > -tolerance:
+            return p
+        support.append(joins)
+        while True:
+            best = np.zeros(len(N))
+            best[support] = _on_support(N[np.ix_(support, support)])
+            negative = [c for c in support if best[c] < 0]
+            if not negative:
+                break
+            t, stops = min((p[c] / (p[c] - best[c]), c) for c in negative)
+            p = p + t * (best - p)
+            p[stops] = 0.0
+            support.remove(stops)
+        p = best
+
+
+def coupling(q: Array, code: Code) -> Array:
+    """Return the solution of the bordered system [N 1; 1ᵀ 0] [p; λ] = [0; 1]."""
+    return _on_support(normal_matrix(q, code))
+
+
+def divergence(p: Array, q: Array, code: Code, counts: Array) -> float:
+    """Return Σ_s n_s KL(q_s ‖ p(+)/p(±)), the entropy of q left out."""
+    plus, minus = p @ (code.matrix == 1), p @ (code.matrix == -1)
+    share = plus / (plus + minus)
+    return float((counts / counts.sum()) @ -(xlogy(q, share) + xlogy(1 - q, 1 - share)))
+
+
+def kullback_leibler(q: Array, code: Code, counts: Array, n_steps: int) -> list[Array]:
+    """Return the path of Zadrozny's multiplicative steps from the uniform distribution."""
+    plus, minus = (code.matrix == 1).astype(float), (code.matrix == -1).astype(float)
+    path = [np.full(code.n_classes, 1 / code.n_classes)]
+    for _ in range(n_steps):
+        p = path[-1]
+        up, down = p @ plus, p @ minus
+        top = plus @ (counts * q / up) + minus @ (counts * (1 - q) / down)
+        bottom = (plus + minus) @ (counts / (up + down))
+        step = p * top / bottom
+        path.append(step / step.sum())
+    return path
+
+
+def _on_support(N: Array) -> Array:
+    k = len(N)
+    bordered = np.block([[N, np.ones((k, 1))], [np.ones((1, k)), np.zeros((1, 1))]])
+    return np.linalg.lstsq(bordered, np.append(np.zeros(k), 1.0), rcond=None)[0][:k]

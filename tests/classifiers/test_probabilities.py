@@ -1,0 +1,192 @@
+import numpy as np
+import pytest
+from sklearn.calibration import CalibrationDisplay
+from sklearn.datasets import make_blobs
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import KFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
+
+from polychotomy import Code, CodeClassifier, available_codes
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    """Overlapping classes whose true probabilities are known."""
+    X, y = make_blobs(1200, centers=4, cluster_std=3.0, random_state=0)
+    centres = np.array([X[y == c].mean(axis=0) for c in range(4)])
+    squares = ((X[:, np.newaxis] - centres) ** 2).sum(axis=2)
+    truth = np.exp(-(squares - squares.min(axis=1, keepdims=True)) / (2 * 3.0**2))
+    return X, y, truth / truth.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("code", available_codes())
+@pytest.mark.parametrize("base", [LogisticRegression(), SVC(), RidgeClassifier()], ids=repr)
+def test_probabilities_are_near_the_truth_for_every_code(base, code, blobs):
+    X, y, truth = blobs
+    classifier = CodeClassifier(base, code=code, random_state=0).fit(X[:600], y[:600])
+    p = classifier.predict_proba(X[600:])
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
+    ours, best = log_loss(y[600:], np.clip(p, 1e-9, 1)), log_loss(y[600:], truth[600:])
+    assert ours < best + (0.4 if code == "adjacent" else 0.2)  # knowing nothing: log 4 = 1.39
+    assert roc_auc_score(y[600:], p, multi_class="ovr") > 0.7
+
+
+@pytest.mark.parametrize("code", ["one_vs_rest", "one_vs_one", "bch"])
+def test_the_decoder_probability_predicts_the_most_probable_class(code, blobs):
+    X, y, _ = blobs
+    for classes in (4, 2):
+        part = y < classes
+        classifier = CodeClassifier(SVC(), code=code, decoder="probability").fit(X[part], y[part])
+        winners = classifier.predict_proba(X).argmax(axis=1)
+        np.testing.assert_array_equal(classifier.predict(X), classifier.classes_[winners])
+
+
+@pytest.mark.parametrize("base", [LogisticRegression(), GaussianNB()], ids=repr)
+@pytest.mark.parametrize("code", [c for c in available_codes() if c != "orthogonal"])
+def test_two_classes_have_the_probabilities_of_the_base(base, code, iris):
+    X, y = iris
+    ours = CodeClassifier(base, code=code, random_state=0).fit(X[50:], y[50:])
+    theirs = base.fit(X[50:], y[50:])
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-9)
+
+
+def test_auto_says_what_it_chose(blobs):
+    X, y, _ = blobs
+
+    def chosen(base, code, **options):
+        fitted = CodeClassifier(base, code=code, **options).fit(X, y)
+        return fitted.probability_, fitted.calibration_
+
+    assert chosen(SVC(), "one_vs_one") == ("coupling", "sigmoid")
+    assert chosen(SVC(), "bch") == ("least_squares", "sigmoid")
+    assert chosen(LogisticRegression(), "one_vs_rest") == ("least_squares", "none")
+    assert chosen(SVC(), "one_vs_rest", cv=None) == ("least_squares", "sigmoid")
+    assert chosen(SVC(), "one_vs_rest")[0] in ("normalise", "least_squares")
+    assert chosen(SVC(), "one_vs_one", probability="kullback_leibler", calibration="isotonic") == (
+        "kullback_leibler",
+        "isotonic",
+    )
+
+
+def test_held_out_outputs_calibrate_better_than_training_outputs(digits):
+    X, y = digits
+    base = SVC(C=100, gamma=0.2)  # learns the training samples by heart
+    losses = []
+    for cv in (5, None):
+        classifier = CodeClassifier(base, code="one_vs_rest", cv=cv).fit(X[:300], y[:300])
+        losses.append(log_loss(y[300:], np.clip(classifier.predict_proba(X[300:]), 1e-9, 1)))
+    assert losses[0] < losses[1]
+
+
+@pytest.mark.parametrize("calibration", ["logistic", "sigmoid", "isotonic", "temperature"])
+def test_every_calibration_works_on_margins_and_probabilities(calibration, blobs):
+    X, y, _ = blobs
+    for base in (SVC(), GaussianNB(), LogisticRegression()):
+        classifier = CodeClassifier(base, calibration=calibration).fit(X[:400], y[:400])
+        assert log_loss(y[400:], np.clip(classifier.predict_proba(X[400:]), 1e-9, 1)) < 1.1
+
+
+def test_n_jobs_changes_nothing(blobs):
+    X, y, _ = blobs
+    one, two = (CodeClassifier(SVC(), n_jobs=n).fit(X, y).predict_proba(X) for n in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_a_splitter_can_be_given(blobs):
+    X, y, _ = blobs
+    shuffled = KFold(3, shuffle=True, random_state=0)
+    assert CodeClassifier(SVC(), cv=shuffled).fit(X, y).predict_proba(X).shape == (1200, 4)
+
+
+def test_classes_with_one_sample(blobs):
+    X, y, _ = blobs
+    keep = np.append(np.flatnonzero(y < 3), np.flatnonzero(y == 3)[0])
+    with pytest.warns(UserWarning, match="fewer samples than folds: 3"):
+        classifier = CodeClassifier(SVC()).fit(X[keep], y[keep])
+    assert np.isfinite(classifier.predict_proba(X)).all()
+
+
+def test_precomputed_kernels_are_calibrated_too(blobs):
+    X, y, _ = blobs
+    plain = CodeClassifier(SVC(gamma=0.1)).fit(X[:300], y[:300])
+    kernel = CodeClassifier(SVC(kernel="precomputed")).fit(rbf_kernel(X[:300], gamma=0.1), y[:300])
+    np.testing.assert_allclose(
+        kernel.predict_proba(rbf_kernel(X[300:], X[:300], gamma=0.1)),
+        plain.predict_proba(X[300:]),
+        atol=1e-6,
+    )
+
+
+def test_weights_reach_the_calibration(blobs):
+    X, y, _ = blobs
+    weight = np.where(y == 0, 20.0, 1.0)
+    base = LogisticRegression()
+    plain = CodeClassifier(base, calibration="sigmoid").fit(X, y).predict_proba(X)
+    heavy = CodeClassifier(base, calibration="sigmoid").fit(X, y, sample_weight=weight)
+    assert heavy.predict_proba(X)[:, 0].mean() > plain[:, 0].mean() + 0.1
+
+
+def test_without_probabilities_nothing_is_calibrated(blobs):
+    X, y, _ = blobs
+    classifier = CodeClassifier(SVC(), probability=None).fit(X, y)
+    assert not hasattr(classifier, "predict_proba")
+    assert classifier.probability_ is None
+    with pytest.raises(ValueError, match="needs 'probability' not to be None"):
+        CodeClassifier(SVC(), probability=None, decoder="probability").fit(X, y)
+
+
+def test_batches_have_probabilities_only_where_the_learner_has(blobs):
+    X, y, _ = blobs
+    bayes = CodeClassifier(GaussianNB()).partial_fit(X, y, classes=range(4))
+    assert bayes.predict_proba(X).shape == (1200, 4)
+    margins = CodeClassifier(SGDClassifier(random_state=0)).partial_fit(X, y, classes=range(4))
+    with pytest.raises(ValueError, match="partial_fit cannot calibrate"):
+        margins.predict_proba(X)
+
+
+def test_a_code_that_leaves_probabilities_open_says_so(blobs):
+    X, y, _ = blobs
+    code = Code([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    classifier = CodeClassifier(code=code).fit(X, y)
+    with pytest.warns(UserWarning, match="does not determine the probabilities"):
+        classifier.predict_proba(X)
+
+
+def test_reject_by_probability(blobs):
+    X, y, _ = blobs
+    classifier = CodeClassifier(SVC()).fit(X[:600], y[:600])
+    labels, accepted = classifier.predict_or_reject(X[600:], "probability", threshold=0.6)
+    p = classifier.predict_proba(X[600:])
+    np.testing.assert_array_equal(accepted, p.max(axis=1) >= 0.6)
+    right = labels == y[600:]
+    assert right[accepted].mean() > right.mean() + 0.05
+
+
+def test_log_probabilities(blobs):
+    X, y, _ = blobs
+    classifier = CodeClassifier(SVC()).fit(X, y)
+    np.testing.assert_allclose(np.exp(classifier.predict_log_proba(X)), classifier.predict_proba(X))
+
+
+def test_scikit_learns_displays_take_it(blobs):
+    X, y, _ = blobs
+    classifier = CodeClassifier(SVC()).fit(X, y)
+    CalibrationDisplay.from_predictions(y == 0, classifier.predict_proba(X)[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"probability": "coupling", "code": "bch"}, "'coupling' needs a code"),
+        ({"probability": "least_square"}, "Did you mean 'least_squares'"),
+        ({"calibration": "none"}, "needs an estimator with predict_proba"),
+        ({"cv": 1}, "'cv' parameter must be an int of at least 2"),
+    ],
+)
+def test_bad_parameters_are_refused(options, message, blobs):
+    X, y, _ = blobs
+    with pytest.raises(ValueError, match=message):
+        CodeClassifier(SVC(), **options).fit(X, y)

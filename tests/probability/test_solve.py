@@ -1,0 +1,203 @@
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from polychotomy import Code, available_codes, make_code
+from polychotomy.probability import METHODS, _twins, solve
+
+CODES = [
+    make_code(name, k, random_state=0)
+    for name in available_codes()
+    for k in (2, 3, 4, 7, 11)
+    if not (name == "orthogonal" and k < 4)
+]
+EXACT = ("least_squares", "coupling", "kullback_leibler", "orthogonal", "inverse", "normalise")
+FEW_PROBLEMS = [
+    Code([[1, 1], [1, -1], [-1, 1], [-1, -1]]),
+    Code([[1, 1, 0], [-1, 1, 1], [-1, -1, 1], [1, -1, -1], [1, 0, -1]]),
+]
+
+
+def _id(code):
+    return f"{code.name}-{code.n_classes}"
+
+
+def consistent(p, code):
+    """The binary probabilities that go with class probabilities."""
+    plus, minus = p @ (code.matrix == 1), p @ (code.matrix == -1)
+    return plus / (plus + minus)
+
+
+@pytest.mark.parametrize("code", CODES, ids=_id)
+def test_consistent_probabilities_come_back(code, rng):
+    p = rng.dirichlet(np.ones(code.n_classes), size=50)
+    q = np.clip(consistent(p, code), 0, 1)
+    assert code.unidentified == ()
+    for method in EXACT:
+        if METHODS[method].suits(code):
+            tolerance = 1e-6 if method == "kullback_leibler" else 1e-10
+            np.testing.assert_allclose(solve(q, code, method), p, atol=tolerance, err_msg=method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("code", CODES + FEW_PROBLEMS, ids=_id)
+@pytest.mark.filterwarnings("ignore:kullback_leibler did not converge")
+def test_rows_are_on_the_simplex_whatever_the_input(method, code, rng):
+    if not METHODS[method].suits(code):
+        with pytest.raises(ValueError, match=f"'{method}' needs a code that is"):
+            solve(np.full((1, code.n_problems), 0.5), code, method)
+        return
+    shape = (40, code.n_problems)
+    for q in (
+        rng.random(shape),
+        rng.integers(0, 2, size=shape),
+        np.zeros(shape),
+        np.ones(shape),
+        np.full(shape, 0.5),
+        rng.random(shape) ** 20,
+    ):
+        p = solve(q, code, method)
+        assert p.min() >= 0
+        np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
+
+
+@pytest.mark.parametrize("code", CODES + FEW_PROBLEMS, ids=_id)
+def test_least_squares_meets_the_conditions_for_a_minimum(code, rng):
+    shape = (60, code.n_problems)
+    for q in (
+        rng.random(shape),
+        rng.integers(0, 2, size=shape).astype(float),
+        np.round(rng.random(shape), 1),
+        np.clip(0.5 + rng.normal(scale=1e-9, size=shape), 0, 1),
+    ):
+        p = solve(q, code, "least_squares")
+        assert max(_twins.kkt_residual(pi, qi, code) for pi, qi in zip(p, q, strict=True)) < 1e-9
+
+
+@pytest.mark.parametrize("code", CODES, ids=_id)
+def test_kernels_and_twins_agree(code, rng):
+    q = rng.random((30, code.n_problems))
+    twin = np.array([_twins.least_squares(qi, code) for qi in q])
+    np.testing.assert_allclose(solve(q, code, "least_squares"), twin, atol=1e-9)
+    if code.is_one_vs_one:
+        twin = np.array([_twins.coupling(qi, code) for qi in q])
+        np.testing.assert_allclose(solve(q, code, "coupling"), twin, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["one_vs_one", "one_vs_rest", "sparse_random", "bch"])
+def test_kullback_leibler_reaches_what_many_plain_steps_reach(name, rng):
+    code = make_code(name, 5, random_state=0)
+    counts = rng.integers(5, 50, size=code.n_problems).astype(float)
+    q = 0.05 + 0.9 * rng.random((10, code.n_problems))
+    fast = solve(q, code, "kullback_leibler", sample_counts=counts)
+    for qi, pi in zip(q, fast, strict=True):
+        path = _twins.kullback_leibler(qi, code, counts, 5000)
+        values = [_twins.divergence(p, qi, code, counts) for p in path]
+        assert np.all(np.diff(values) <= 1e-12)  # plain steps never rise
+        assert _twins.divergence(pi, qi, code, counts) <= values[-1] + 1e-10
+        np.testing.assert_allclose(pi, path[-1], atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["one_vs_one", "sparse_random", "exhaustive"])
+@pytest.mark.filterwarnings("ignore:kullback_leibler did not converge")
+def test_kullback_leibler_never_rises(name, rng):
+    code = make_code(name, 5, random_state=0)
+    counts = np.ones(code.n_problems)
+    for q in (rng.random((20, code.n_problems)), rng.integers(0, 2, (20, code.n_problems))):
+        path = [solve(q, code, "kullback_leibler", max_iter=steps, tol=0) for steps in range(1, 12)]
+        for qi, *ps in zip(q, *path, strict=True):
+            values = [_twins.divergence(p, qi, code, counts) for p in ps]
+            assert np.all(np.diff(values) <= 1e-12)
+
+
+def test_too_few_steps_are_told():
+    code = make_code("one_vs_one", 4)
+    with pytest.warns(ConvergenceWarning, match="1 of 1 samples in 1 steps"):
+        solve([[0.9, 0.2, 0.7, 0.6, 0.1, 0.5]], code, "kullback_leibler", max_iter=1)
+
+
+def test_sample_counts_weigh_the_problems():
+    code = make_code("one_vs_one", 3)
+    contradictory = [[0.9, 0.1, 0.9]]
+    one, other = (
+        solve(contradictory, code, "kullback_leibler", sample_counts=counts)
+        for counts in ([1, 1, 1000], [1000, 1, 1])
+    )
+    assert one[0, 1] > other[0, 1]
+
+
+def test_least_squares_is_pairwise_coupling_for_one_vs_one(rng):
+    """Mills, section 3.2: the two objectives are the same, and p ≥ 0 never binds."""
+    code = make_code("one_vs_one", 8)
+    q = rng.random((200, code.n_problems))
+    np.testing.assert_allclose(
+        solve(q, code, "least_squares"), solve(q, code, "coupling"), atol=1e-10
+    )
+
+
+def test_mills_iteration_is_least_squares_for_orthogonal_codes(rng):
+    code = make_code("orthogonal", 7)
+    q = rng.random((200, code.n_problems))
+    np.testing.assert_allclose(
+        solve(q, code, "orthogonal"), solve(q, code, "least_squares"), atol=1e-10
+    )
+
+
+def test_a_contradictory_cycle_is_undecided():
+    for method in ("coupling", "least_squares", "kullback_leibler", "votes"):
+        p = solve([[1.0, 0.0, 1.0]], make_code("one_vs_one", 3), method)
+        np.testing.assert_allclose(p, [[1 / 3, 1 / 3, 1 / 3]], atol=1e-6)
+
+
+def test_where_the_code_leaves_it_open_the_solution_is_the_smallest():
+    code = FEW_PROBLEMS[0]
+    assert code.unidentified == (0, 1, 2, 3)
+    assert "not identified" in code.describe()
+    # Both problems at one half: all p with p0 + p1 = p0 + p2 = ½ fit, the even one is smallest.
+    np.testing.assert_allclose(solve([[0.5, 0.5]], code), [[0.25] * 4], atol=1e-9)
+
+
+def test_tax_and_duin_by_name():
+    q = [[0.9, 0.3, 0.3]]
+    np.testing.assert_allclose(solve(q, make_code("one_vs_rest", 3), "prob 1-r"), [[0.6, 0.2, 0.2]])
+    # Pairs 01, 02, 12: the best each class gets anywhere is 0.9, 0.3 and 0.7.
+    expected = np.array([[0.9, 0.3, 0.7]]) / 1.9
+    np.testing.assert_allclose(solve(q, make_code("one_vs_one", 3), "prob 1-1"), expected)
+
+
+@pytest.mark.parametrize("method", ["least_squares", "coupling", "kullback_leibler"])
+def test_blocks_threads_and_precision_change_nothing(method, monkeypatch, rng):
+    code = make_code("one_vs_one", 6)
+    q = rng.random((300, code.n_problems)).astype(np.float32)
+    whole = solve(q, code, method)
+    monkeypatch.setattr("polychotomy.probability._batches._BLOCK_ENTRIES", 15 * 7)
+    np.testing.assert_array_equal(solve(q, code, method, n_jobs=2), whole)
+    np.testing.assert_array_equal(solve(q.astype(float), code, method), whole)
+    assert solve(q[:0], code, method).shape == (0, 6)
+
+
+@pytest.mark.parametrize(
+    ("binary", "message"),
+    [
+        ([[0.5, 1.2, 0.1]], "Got 1.2 for sample 0 in problem 1"),
+        ([[0.5, 0.2, -1e-9]], "Got -1e-09 for sample 0 in problem 2"),
+        ([[0.5, np.nan, 0.1]], "Got nan for sample 0 in problem 1"),
+        ([[0.5, 0.5]], r"shape \(n_samples, 3\)"),
+        ([["a", "b", "c"]], "real numbers"),
+    ],
+)
+def test_bad_binary_probabilities_are_refused(binary, message):
+    with pytest.raises(ValueError, match=message):
+        solve(binary, make_code("one_vs_one", 3))
+
+
+def test_bad_methods_and_counts_are_refused():
+    code = make_code("one_vs_rest", 3)
+    q = [[0.5, 0.5, 0.5]]
+    with pytest.raises(ValueError, match="Did you mean 'coupling'"):
+        solve(q, code, "couplin")
+    with pytest.raises(ValueError, match=r"'coupling' needs.*one-vs-one.*'least_squares'"):
+        solve(q, code, "coupling")
+    for counts in ([1, 2], [1, 0, 1], [1, np.nan, 1]):
+        with pytest.raises(ValueError, match="a positive number for each of 3 problems"):
+            solve(q, code, "kullback_leibler", sample_counts=counts)

@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from polychotomy import Code
+from polychotomy.probability import _twins, solve
+
+from .strategies import codes
+
+
+def binaries(code):
+    sizes = st.floats(0, 1, width=32) | st.sampled_from([0.0, 0.5, 1.0])
+    return arrays(np.float64, (3, code.n_problems), elements=sizes)
+
+
+@given(st.data())
+def test_least_squares_is_a_minimum_for_any_code_and_input(data):
+    code = data.draw(codes())
+    q = data.draw(binaries(code))
+    p = solve(q, code, "least_squares")
+    assert p.min() >= 0
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
+    assert max(_twins.kkt_residual(pi, qi, code) for pi, qi in zip(p, q, strict=True)) < 1e-9
+
+
+@pytest.mark.parametrize("method", ["least_squares", "inverse", "votes"])
+@given(data=st.data())
+def test_relabelling_and_reordering_permute_the_answer_and_nothing_else(method, data):
+    code = data.draw(codes())
+    q = data.draw(binaries(code))
+    rows = data.draw(st.permutations(range(code.n_classes)))
+    columns = data.draw(st.permutations(range(code.n_problems)))
+    other = Code(code.matrix[rows][:, columns])
+    np.testing.assert_allclose(
+        solve(q[:, columns], other, method), solve(q, code, method)[:, rows], atol=1e-6
+    )
+
+
+@given(st.data())
+def test_turning_a_problem_turns_its_probability(data):
+    code = data.draw(codes())
+    q = data.draw(binaries(code))
+    sign = np.ones(code.n_problems, dtype=int)
+    sign[data.draw(st.integers(0, code.n_problems - 1))] = -1
+    turned = np.where(sign > 0, q, 1 - q)
+    np.testing.assert_allclose(
+        solve(turned, Code(code.matrix * sign), "least_squares"),
+        solve(q, code, "least_squares"),
+        atol=1e-6,
+    )

@@ -1,0 +1,113 @@
+import numpy as np
+import pytest
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
+
+from polychotomy.calibration import (
+    CALIBRATIONS,
+    choose_calibration,
+    fit_isotonic,
+    fit_logistic,
+    fit_sigmoid,
+    folds,
+    output_kind,
+)
+
+
+def _sample(rng, n=4000, slope=2.0, intercept=-1.0, scale=1.0):
+    f = rng.normal(size=n)
+    return f * scale, rng.random(n) < expit(slope * f + intercept), np.ones(n)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_the_sigmoid_finds_its_parameters(scale, rng):
+    found = fit_sigmoid(*_sample(rng, scale=scale))
+    assert found.slope * scale == pytest.approx(2.0, abs=0.2)
+    assert found.intercept == pytest.approx(-1.0, abs=0.15)
+
+
+def test_the_sigmoid_is_unpenalised_logistic_regression_on_plenty_of_data(rng):
+    f, positive, weight = _sample(rng, n=50_000)
+    ours = fit_sigmoid(f, positive, weight)
+    theirs = LogisticRegression(C=np.inf, tol=1e-10).fit(f[:, np.newaxis], positive)
+    assert ours.slope == pytest.approx(theirs.coef_[0, 0], rel=1e-3)
+    assert ours.intercept == pytest.approx(theirs.intercept_[0], rel=1e-3)
+
+
+@pytest.mark.parametrize("fit", CALIBRATIONS.values(), ids=CALIBRATIONS)
+def test_weights_are_repetitions(fit, rng):
+    f, positive, _ = _sample(rng, n=200)
+    weight = rng.integers(1, 4, size=200)
+    one = fit(f, positive, weight.astype(float))
+    other = fit(np.repeat(f, weight), np.repeat(positive, weight), np.ones(weight.sum()))
+    grid = np.linspace(-3, 3, 50)
+    np.testing.assert_allclose(one(grid), other(grid), atol=1e-8)
+
+
+def test_the_logistic_form_never_changes_the_side(rng):
+    f, positive, weight = _sample(rng)
+    for target in (positive, ~positive):  # even where the outputs are wrong
+        q = fit_logistic(f, target, weight)(np.linspace(-5, 5, 101))
+        assert np.all(np.diff(q) > 0)
+        assert q[50] == 0.5
+
+
+@pytest.mark.parametrize("fit", [fit_logistic, fit_sigmoid])
+def test_separated_outputs_stay_finite(fit):
+    f = np.array([-2.0, -1.0, 1.0, 2.0])
+    q = fit(f, f > 0, np.ones(4))(f)
+    assert np.all((q > 0) & (q < 1))
+    # Platt's targets: (N+ + 1)/(N+ + 2) is the most that four samples can support.
+    assert q.max() < 0.9
+
+
+def test_isotonic_calibration_is_monotone_and_clipped(rng):
+    q = fit_isotonic(*_sample(rng))(np.linspace(-100, 100, 500))
+    assert np.all(np.diff(q) >= 0)
+    assert q.min() >= 0
+    assert q.max() <= 1
+
+
+def test_constant_outputs_give_the_frequency(rng):
+    positive = rng.random(1000) < 0.3
+    q = fit_sigmoid(np.zeros(1000), positive, np.ones(1000))(np.zeros(1))
+    assert q[0] == pytest.approx(positive.mean(), abs=0.01)
+
+
+def test_auto_goes_by_the_learner():
+    assert choose_calibration("auto", LogisticRegression(), "logistic") == "none"
+    assert choose_calibration("auto", SVC(), "hinge") == "sigmoid"
+    assert output_kind("none", LogisticRegression()) == "probability"
+    assert output_kind("sigmoid", SVC()) == "margin"
+    assert output_kind("temperature", LogisticRegression()) == "log_odds"
+    with pytest.raises(ValueError, match="needs an estimator with predict_proba"):
+        choose_calibration("none", SVC(), "hinge")
+    with pytest.raises(ValueError, match="Did you mean 'sigmoid'"):
+        choose_calibration("sigmoids", SVC(), "hinge")
+
+
+def test_folds_are_stratified_and_complete():
+    y = np.repeat([0, 1, 2], [50, 20, 10])
+    splits = list(folds(5, np.zeros((80, 1)), y, np.array(list("abc"))))
+    assert len(splits) == 5
+    np.testing.assert_array_equal(np.sort(np.concatenate([test for _, test in splits])), range(80))
+    for training, test in splits:
+        assert np.bincount(y[test]).tolist() == [10, 4, 2]
+        assert set(training) | set(test) == set(range(80))
+
+
+def test_rare_classes_stay_in_training_and_are_named():
+    y = np.array([0] * 20 + [1] * 3 + [2])
+    with pytest.warns(UserWarning, match="fewer samples than folds: b, c"):
+        splits = list(folds(5, np.zeros((24, 1)), y, np.array(list("abc"))))
+    for training, test in splits:
+        assert set(y[training]) == {0, 1, 2}
+        assert 2 not in y[test]
+    assert sum((y[test] == 1).sum() for _, test in splits) == 3
+
+
+@pytest.mark.parametrize("cv", [0, 1, True])
+def test_the_number_of_folds_is_checked(cv):
+    with pytest.raises(ValueError, match="'cv' parameter must be an int of at least 2"):
+        list(folds(cv, np.zeros((4, 1)), np.array([0, 0, 1, 1]), np.array([0, 1])))
