@@ -9,7 +9,6 @@ which the competitors take turns. Prints the tables and stores the raw figures w
 import argparse
 import json
 import os
-import platform
 from pathlib import Path
 from time import process_time
 
@@ -17,14 +16,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-import scipy
-import sklearn
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.svm import SVC
 
-import polychotomy
+from environment import environment
 from polychotomy import CodeClassifier, make_code
 from polychotomy.decoding import decode
 
@@ -47,15 +44,17 @@ def classifiers(base):
     length = make_code("dense_random", 10, random_state=0).n_problems
     return {
         "one_vs_rest": (
-            CodeClassifier(base, code="one_vs_rest", decoder="votes"),
+            CodeClassifier(base, code="one_vs_rest", decoder="votes", probability=None),
             OneVsRestClassifier(base),
         ),
         "one_vs_one": (
-            CodeClassifier(base, code="one_vs_one", decoder="votes"),
+            CodeClassifier(base, code="one_vs_one", decoder="votes", probability=None),
             OneVsOneClassifier(base),
         ),
         "dense_random": (
-            CodeClassifier(base, code=make_code("dense_random", 10, random_state=0)),
+            CodeClassifier(
+                base, code=make_code("dense_random", 10, random_state=0), probability=None
+            ),
             OutputCodeClassifier(base, code_size=length / 10, random_state=0),
         ),
     }
@@ -126,19 +125,6 @@ def measure_decoding(rounds):
         seconds = measure(jobs, rounds)
         rows.append({"code": name, "k": k, "problems": code.n_problems, "n": n, **seconds})
     return rows
-
-
-def environment():
-    """Return what the figures depend on."""
-    return {
-        "python": platform.python_version(),
-        "machine": platform.machine(),
-        "cores": os.cpu_count(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "polychotomy": polychotomy.__version__,
-    }
 
 
 def main():

@@ -1,5 +1,15 @@
 """Looking at it: displays in the style of scikit-learn. Needs the extra ``plot``."""
 
 from polychotomy.plot._code_display import CodeDisplay
+from polychotomy.plot._probability_displays import (
+    ProbabilityTriangleDisplay,
+    RejectCurveDisplay,
+    ReliabilityDisplay,
+)
 
-__all__ = ["CodeDisplay"]
+__all__ = [
+    "CodeDisplay",
+    "ProbabilityTriangleDisplay",
+    "RejectCurveDisplay",
+    "ReliabilityDisplay",
+]

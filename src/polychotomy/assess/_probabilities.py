@@ -1,0 +1,216 @@
+"""How good class probabilities are."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polychotomy.assess._labels import class_indices
+
+Array = NDArray[np.float64]
+
+
+def brier_score(
+    y: ArrayLike, probabilities: ArrayLike, *, form: str = "usual", classes: Any = None
+) -> float:
+    """Return a Brier score; smaller is better.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class indices from 0, or labels if `classes` is given or every class occurs.
+    probabilities : array-like of shape (n_samples, n_classes)
+    form : {"usual", "mills", "winner"}, default="usual"
+        ``"usual"`` is the mean over samples of Σ_c (p_c − δ_cy)², between 0 and 2. ``"mills"`` is
+        the root of the mean over samples *and classes*, which the values in Mills' tables are.
+        ``"winner"`` is that root for the winning class only: the mean of (p_max − [right])².
+    classes : array-like of shape (n_classes,), optional
+        The labels in the order of the columns, such as ``classifier.classes_``.
+
+    References
+    ----------
+    Brier (1950); Mills (2023), "Solving for multi-class: a survey and synthesis", section 7.
+
+    Examples
+    --------
+    >>> from polychotomy.assess import brier_score
+    >>> round(brier_score([0, 1], [[0.8, 0.2], [0.6, 0.4]]), 3)
+    0.4
+    >>> round(brier_score([0, 1], [[0.8, 0.2], [0.6, 0.4]], form="mills"), 3)
+    0.447
+    """
+    rows, p = _check(y, probabilities, classes)
+    if form == "winner":
+        right = p.argmax(axis=1) == rows
+        return float(np.sqrt(np.mean((p.max(axis=1) - right) ** 2)))
+    squares = (p - np.eye(p.shape[1])[rows]) ** 2
+    if form == "usual":
+        return float(squares.sum(axis=1).mean())
+    if form == "mills":
+        return float(np.sqrt(squares.mean()))
+    raise ValueError(
+        f"The 'form' parameter must be one of 'usual', 'mills', 'winner'. Got {form!r} instead."
+    )
+
+
+def uncertainty_coefficient(y: ArrayLike, predicted: ArrayLike) -> float:
+    """Return the share of the labels' entropy that the predictions explain, between 0 and 1.
+
+    (H(y) − H(y | predicted)) / H(y), from the confusion matrix. It is not fooled by a frequent
+    class; a consistent confusion counts as knowledge. 1 if there is a single class.
+
+    References
+    ----------
+    Shannon and Weaver (1963); Mills (2023), section 7.
+
+    Examples
+    --------
+    >>> from polychotomy.assess import uncertainty_coefficient
+    >>> round(uncertainty_coefficient(["a", "a", "b", "b"], ["a", "a", "b", "b"]), 6)
+    1.0
+    >>> round(uncertainty_coefficient(["a", "a", "b", "b"], ["a", "b", "a", "b"]), 6)
+    0.0
+    """
+    from scipy.special import entr
+    from sklearn.metrics import confusion_matrix
+
+    joint = confusion_matrix(y, predicted, labels=np.union1d(y, predicted)).astype(float)
+    joint /= joint.sum()
+    entropy = float(entr(joint.sum(axis=1)).sum())
+    if entropy == 0:
+        return 1.0
+    left = float(entr(joint).sum() - entr(joint.sum(axis=0)).sum())
+    return (entropy - left) / entropy
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How often a class came true where it was given about the same probability.
+
+    Attributes
+    ----------
+    predicted : ndarray of shape (n_bins,)
+        Mean probability in each bin that is not empty.
+    observed : ndarray of shape (n_bins,)
+        Fraction of its samples that belong to the class.
+    counts : ndarray of shape (n_bins,)
+        Number of its samples.
+    """
+
+    predicted: Array
+    observed: Array
+    counts: NDArray[np.int_]
+
+    @property
+    def error(self) -> float:
+        """Mean absolute difference of observed and predicted, weighted by the counts."""
+        gaps = np.abs(self.observed - self.predicted)
+        return float(np.average(gaps, weights=self.counts))
+
+
+def reliability(
+    y: ArrayLike, probabilities: ArrayLike, *, n_bins: int = 10, classes: Any = None
+) -> list[Reliability]:
+    """Return the reliability of each class's probabilities, in bins of equal width.
+
+    Parameters are those of :func:`brier_score`, and the number of bins.
+    """
+    rows, p = _check(y, probabilities, classes)
+    return [_bin(p[:, c], rows == c, n_bins) for c in range(p.shape[1])]
+
+
+def expected_calibration_error(
+    y: ArrayLike, probabilities: ArrayLike, *, n_bins: int = 10, classes: Any = None
+) -> float:
+    """Return the mean gap between the winning probability and how often it is right.
+
+    In bins of equal width, weighted by their samples (Guo et al. 2017). Parameters are those of
+    :func:`brier_score`, and the number of bins.
+
+    Examples
+    --------
+    >>> from polychotomy.assess import expected_calibration_error
+    >>> round(expected_calibration_error([0, 0, 1, 1], [[0.75, 0.25]] * 4), 2)
+    0.25
+    """
+    rows, p = _check(y, probabilities, classes)
+    return _bin(p.max(axis=1), p.argmax(axis=1) == rows, n_bins).error
+
+
+@dataclass(frozen=True)
+class RejectCurve:
+    """What rejecting the least confident samples gains.
+
+    Attributes
+    ----------
+    coverage : ndarray of shape (n_points,)
+        Fraction of the samples that is accepted, from one sample to all.
+    error : ndarray of shape (n_points,)
+        Error among the accepted (the risk).
+    threshold : ndarray of shape (n_points,)
+        Smallest confidence that is accepted.
+    """
+
+    coverage: Array
+    error: Array
+    threshold: Array
+
+    @property
+    def area(self) -> float:
+        """Mean error over all coverages: the area under the risk-coverage curve."""
+        steps = np.diff(np.concatenate([[0.0], self.coverage]))
+        return float(steps @ self.error)
+
+
+def reject_curve(right: ArrayLike, confidence: ArrayLike) -> RejectCurve:
+    """Return the risk-coverage curve; with 1 − coverage it is the error-reject curve.
+
+    Parameters
+    ----------
+    right : array-like of bool of shape (n_samples,)
+        Whether the prediction is right.
+    confidence : array-like of shape (n_samples,)
+        How sure it is, such as the largest probability. Samples with equal confidence are accepted
+        together.
+
+    Examples
+    --------
+    >>> from polychotomy.assess import reject_curve
+    >>> curve = reject_curve([True, True, False, True], [0.9, 0.8, 0.6, 0.6])
+    >>> curve.coverage, curve.error
+    (array([0.25, 0.5 , 1.  ]), array([0.  , 0.  , 0.25]))
+    """
+    hits, sure = np.asarray(right, dtype=float), np.asarray(confidence, dtype=float)
+    if hits.ndim != 1 or hits.shape != sure.shape or not hits.size or np.isnan(sure).any():
+        raise ValueError(
+            "right and confidence must be one-dimensional, of the same length, without NaN. "
+            f"Got shapes {hits.shape} and {sure.shape}."
+        )
+    order = np.argsort(-sure, kind="stable")
+    hits, sure = hits[order], sure[order]
+    last = np.append(np.flatnonzero(np.diff(sure)), len(sure) - 1)
+    accepted = last + 1
+    return RejectCurve(accepted / len(sure), 1 - np.cumsum(hits)[last] / accepted, sure[last])
+
+
+def _bin(probability: Array, came_true: NDArray[np.bool_], n_bins: int) -> Reliability:
+    number = np.clip((probability * n_bins).astype(int), 0, n_bins - 1)
+    counts = np.bincount(number, minlength=n_bins)
+    used = counts > 0
+    predicted = np.bincount(number, weights=probability, minlength=n_bins)[used] / counts[used]
+    observed = np.bincount(number, weights=came_true, minlength=n_bins)[used] / counts[used]
+    return Reliability(predicted, observed, counts[used])
+
+
+def _check(y: ArrayLike, probabilities: ArrayLike, classes: Any) -> tuple[NDArray[np.intp], Array]:
+    p = np.asarray(probabilities, dtype=float)
+    if p.ndim != 2 or not np.allclose(p.sum(axis=1), 1, atol=1e-6) or p.min() < 0:
+        raise ValueError(
+            "probabilities must have shape (n_samples, n_classes), no negative entry, and rows "
+            f"that sum to 1. Got shape {p.shape}."
+        )
+    rows = class_indices(y, p.shape[1], classes)
+    if len(rows) != len(p):
+        raise ValueError(f"probabilities has {len(p)} samples and y has {len(rows)}.")
+    return rows, p
