@@ -37,8 +37,9 @@ format: $(READY)  ## mend style where that is automatic
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY)  ## measure against scikit-learn
+bench: $(READY)  ## measure against scikit-learn, SciPy and LIBSVM
 	$(BIN)/python benchmarks/reductions.py
+	$(BIN)/python benchmarks/probabilities.py speed
 
 clean:  ## remove everything that was made
 	rm -rf $(VENV) .coverage .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist

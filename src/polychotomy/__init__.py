@@ -1,8 +1,8 @@
 """Multi-class classification from any binary classifier.
 
 Choose how the classes are split (:mod:`~polychotomy.codes`), train the binary problems
-(:class:`CodeClassifier`), and get back class scores (:mod:`~polychotomy.decoding`), a class,
-or an honest "don't know".
+(:class:`CodeClassifier`), and get back a class (:mod:`~polychotomy.decoding`), its probability
+(:mod:`~polychotomy.probability`), or an honest "don't know".
 
 Names are loaded when they are first used, so that ``import polychotomy`` costs next to nothing.
 """

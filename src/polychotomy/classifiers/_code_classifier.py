@@ -3,83 +3,41 @@
 import warnings
 from collections.abc import Callable, Iterator
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils import check_random_state, gen_batches, get_tags
-from sklearn.utils.metadata_routing import (
-    UNUSED,
-    MetadataRouter,
-    MethodMapping,
-    _raise_for_params,
-    _routing_enabled,
-    process_routing,
-)
+from sklearn.utils import gen_batches, get_tags
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    _check_method_params,
-    _check_sample_weight,
-    check_is_fitted,
-    has_fit_parameter,
-)
+from sklearn.utils.validation import check_is_fitted
 
-from polychotomy.calibration import choose_calibration, folds
-from polychotomy.calibration import output_kind as calibration_outputs
 from polychotomy.classifiers._checks import (
     check_base,
     check_batch_labels,
     check_data,
     check_labels,
-    resolve_code,
     rows_of,
     unless_fit_fails,
 )
-from polychotomy.classifiers._probabilities import (
-    ProbabilityModel,
-    ProbabilityPlan,
-    fit_probabilities,
-)
-from polychotomy.codes import Code
+from polychotomy.classifiers._plan import Plan, make_plan
+from polychotomy.classifiers._probabilities import ProbabilityModel
+from polychotomy.classifiers._training import route, train
 from polychotomy.decoding import (
-    RULES,
-    SIGN_RULES,
     accepted_by_confidence,
     accepted_by_votes,
-    check_one_vs_one,
     check_outputs,
     decode,
 )
 from polychotomy.errors import unknown_name
-from polychotomy.learners import (
-    BinaryProblems,
-    FitProgress,
-    SeparateModel,
-    minimised_loss,
-    problem_words,
-    seeded_clone,
-)
-from polychotomy.probability import check_method
+from polychotomy.learners import SeparateModel
 
 Array = NDArray[np.float64]
 
 _BLOCK_OUTPUTS = 2**20
-
-
 _REJECT_RULES = ("votes", "confidence", "probability")
-
-
-class _Plan(NamedTuple):
-    """What is fixed before the first sample is seen."""
-
-    classes: NDArray[Any]
-    code: Code
-    decoder: str
-    output_kind: str
-    seeds: NDArray[np.int_] | None
-    probability: ProbabilityPlan | None
 
 
 def _has_probabilities(self: Any) -> bool:
@@ -199,6 +157,9 @@ default="one_vs_one"
     array([0, 0])
     """
 
+    _model: SeparateModel
+    _probabilities: ProbabilityModel | None
+
     # Weights go to the estimator, which is asked for them; they are none of our own.
     __metadata_request__fit = {"sample_weight": UNUSED}  # noqa: RUF012
     __metadata_request__partial_fit = {"sample_weight": UNUSED, "classes": UNUSED}  # noqa: RUF012
@@ -253,9 +214,8 @@ default="one_vs_one"
         base = check_base(self.estimator)
         X, y = check_data(self, X, y)
         classes, indices = check_labels(y)
-        params = self._route("fit", base, X, sample_weight, fit_params)
-        plan = self._make_plan(base, classes, X, indices)
-        return self._train(plan, None, base, X, indices, "fit", params)
+        params = route(self, "fit", base, X, sample_weight, fit_params)
+        return self._train(make_plan(self, base, classes, X, indices), X, indices, "fit", params)
 
     @available_if(_base_has("partial_fit"))  # type: ignore[untyped-decorator]
     @with_callbacks  # type: ignore[untyped-decorator]
@@ -288,10 +248,9 @@ default="one_vs_one"
         first = not self.__sklearn_is_fitted__()
         X, y = check_data(self, X, y, reset=first)
         labels, indices = check_batch_labels(y, classes, None if first else self.classes_)
-        params = self._route("partial_fit", base, X, sample_weight, fit_params)
-        plan = self._make_plan(base, labels) if first else self._plan
-        model = None if first else self._model
-        return self._train(plan, model, base, X, indices, "partial_fit", params)
+        params = route(self, "partial_fit", base, X, sample_weight, fit_params)
+        plan = make_plan(self, base, labels) if first else self._plan
+        return self._train(plan, X, indices, "partial_fit", params)
 
     def binary_outputs(self, X: Any) -> Array:
         """Return what the binary problems say.
@@ -485,122 +444,21 @@ default="one_vs_one"
             tags.non_deterministic = base.non_deterministic
         return tags
 
-    def _route(
-        self, method: str, base: Any, X: Any, sample_weight: Any, params: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Return the arguments of the estimator's `method`."""
-        _raise_for_params(params, self, method)
-        if sample_weight is not None:
-            params = {**params, "sample_weight": _check_sample_weight(sample_weight, X)}
-        if _routing_enabled():
-            return dict(process_routing(self, method, **params).estimator[method])
-        if sample_weight is not None and not has_fit_parameter(base, "sample_weight"):
-            raise ValueError(
-                f"{type(base).__name__} takes no sample_weight. Leave the weights out, take "
-                "another estimator or, for a pipeline, use scikit-learn's metadata routing."
-            )
-        return params
-
-    def _make_plan(
-        self, base: Any, classes: NDArray[Any], X: Any = None, y: NDArray[np.intp] | None = None
-    ) -> _Plan:
-        """Settle everything that does not need training; with X and y also the folds."""
-        rng = check_random_state(self.random_state)
-        code = resolve_code(self.code, classes, rng)
-        decoder, output_kind = _resolve_decoder(self.decoder, base, code)
-        n_distinct = code.distinct.columns.shape[1]
-        seeds = None if self.random_state is None else rng.randint(2**31, size=n_distinct)
-        probability = self._plan_probabilities(base, code, classes, X, y)
-        return _Plan(classes, code, decoder, output_kind, seeds, probability)
-
-    def _plan_probabilities(
-        self, base: Any, code: Code, classes: NDArray[Any], X: Any, y: NDArray[np.intp] | None
-    ) -> ProbabilityPlan | None:
-        if self.probability is None:
-            if self.decoder == "probability":
-                raise ValueError("decoder='probability' needs 'probability' not to be None.")
-            return None
-        if self.probability != "auto":
-            check_method(self.probability, code)
-        auto = "coupling" if code.is_one_vs_one else "auto"
-        method = auto if self.probability == "auto" else self.probability
-        chosen = choose_calibration(self.calibration, base, minimised_loss(base))
-        splits = None
-        if y is None and chosen != "none":  # batches: there is nothing to calibrate on
-            return None
-        if chosen != "none" and self.cv is not None and y is not None:
-            splits = list(folds(self.cv, X, y, classes))
-        return ProbabilityPlan(method, chosen, calibration_outputs(chosen, base), splits)
-
     def _train(
-        self,
-        plan: _Plan,
-        model: SeparateModel | None,
-        base: Any,
-        X: Any,
-        y: NDArray[np.intp],
-        method: str,
-        params: dict[str, Any],
+        self, plan: Plan, X: Any, y: NDArray[np.intp], method: str, params: dict[str, Any]
     ) -> Self:
-        """Train the problems; nothing fitted changes before all have succeeded."""
-        columns = plan.code.distinct.columns
-        n_distinct = columns.shape[1]
-        names = _distinct_names(plan)
-        n_models = 1 + len((plan.probability and plan.probability.splits) or ())
-        context = self._init_callback_context(max_subtasks=n_models * n_distinct)
-        context.call_on_fit_task_begin(estimator=self)
-        progress = FitProgress(self, context, n_models * n_distinct, self.verbose)
-
-        def fresh(s: int) -> Any:
-            return seeded_clone(base, None if plan.seeds is None else plan.seeds[s])
-
-        def train(before: SeparateModel, part: Any, labels: Any, arguments: Any) -> SeparateModel:
-            return before.trained(
-                BinaryProblems(columns, labels, names),
-                part,
-                fresh,
-                method=method,
-                fit_params=arguments,
-                n_jobs=self.n_jobs,
-                progress=progress,
-            )
-
-        untrained = SeparateModel.untrained(n_distinct)
-        trained = train(model or untrained, X, y, params)
-        pairwise = get_tags(self).input_tags.pairwise
-
-        def train_on(samples: NDArray[np.intp]) -> SeparateModel:
-            part = rows_of(X, samples)
-            part = part[:, samples] if pairwise else part
-            arguments = _check_method_params(X, params, indices=samples)
-            return train(untrained, part, y[samples], arguments)
-
-        probabilities = None
-        if plan.probability is not None:
-            probabilities = fit_probabilities(
-                plan.probability,
-                trained,
-                train_on,
-                X,
-                BinaryProblems(columns, y, names),
-                plan.code,
-                np.asarray(params.get("sample_weight", np.ones(len(y))), dtype=float),
-                pairwise,
-            )
-        self._keep(plan, trained, probabilities)
-        context.call_on_fit_task_end(estimator=self)
-        return self
-
-    def _keep(
-        self, plan: _Plan, model: SeparateModel, probabilities: ProbabilityModel | None
-    ) -> None:
-        self._plan, self._model, self._probabilities = plan, model, probabilities
+        """Train, and change what is fitted only when all has succeeded."""
+        before = self._model if method == "partial_fit" and self.__sklearn_is_fitted__() else None
+        base = check_base(self.estimator)
+        self._model, self._probabilities = train(self, plan, before, base, X, y, method, params)
+        self._plan = plan
         self.classes_, self.code_ = plan.classes, plan.code
         self.decoder_, self.output_kind_ = plan.decoder, plan.output_kind
-        self.probability_ = probabilities and probabilities.method
-        self.calibration_ = probabilities and probabilities.calibration
-        self.problems_ = _names(plan)
-        self.estimators_ = [problem.estimator for problem in model.problems]
+        self.probability_ = self._probabilities and self._probabilities.method
+        self.calibration_ = self._probabilities and self._probabilities.calibration
+        self.problems_ = plan.names()
+        self.estimators_ = [problem.estimator for problem in self._model.problems]
+        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
@@ -648,31 +506,3 @@ default="one_vs_one"
             return
         for block in gen_batches(X.shape[0], size):
             yield rows_of(X, block)
-
-
-def _names(plan: _Plan) -> list[str]:
-    return [problem_words(column, plan.classes) for column in plan.code.matrix.T]
-
-
-def _distinct_names(plan: _Plan) -> list[str]:
-    """Return what each distinct problem asks, as the first of its kind in the code asks it."""
-    _, first = np.unique(plan.code.distinct.index, return_index=True)
-    names = _names(plan)
-    return [names[s] for s in first]
-
-
-def _resolve_decoder(decoder: object, base: Any, code: Code) -> tuple[str, str]:
-    """Return the rule, and the kind of outputs that it reads."""
-    has_margins = hasattr(base, "decision_function")
-    if decoder == "auto":
-        loss = minimised_loss(base)
-        if loss is not None:
-            return loss, "margin"
-        return "linear", "probability" if hasattr(base, "predict_proba") else "margin"
-    if not isinstance(decoder, str) or decoder not in {*RULES, "probability"}:
-        raise unknown_name("decoder", decoder, [*RULES, "probability", "auto"])
-    if decoder == "ddag":
-        check_one_vs_one(code)
-    if has_margins:
-        return decoder, "margin"
-    return decoder, "log_odds" if decoder in SIGN_RULES else "probability"

@@ -26,12 +26,15 @@ pᵀNp + ε|p − p'|², which puts the rest right: a solution but for O(ε²).
 import numpy as np
 from numba import njit
 
+# NumPy's division: no check for zero inside loops, which would keep them from being vectorised.
+_compiled = njit(cache=True, nogil=True, error_model="numpy")
+
 _SMALL_PIVOT = 1e-11
 _RIDGE = 1e-8
 _DUAL_TOLERANCE = 1e-11
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def _factor(H, ridge, support, m, U):  # pragma: no cover - compiled
     """Write the Cholesky factor of (H + ridge I) on the support; return whether it exists."""
     for i in range(m):
@@ -42,9 +45,9 @@ def _factor(H, ridge, support, m, U):  # pragma: no cover - compiled
     for j in range(m):
         if U[j, j] <= 0.0:
             return False
-        d = np.sqrt(U[j, j])
+        d = 1.0 / np.sqrt(U[j, j])
         for i in range(j, m):
-            U[j, i] /= d
+            U[j, i] *= d
         for i in range(j + 1, m):
             f = U[j, i]
             for t in range(i, m):
@@ -52,7 +55,7 @@ def _factor(H, ridge, support, m, U):  # pragma: no cover - compiled
     return True
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def _back_substitute(U, m, b, x):  # pragma: no cover - compiled
     """Solve UᵀU x = b."""
     for i in range(m):
@@ -68,7 +71,7 @@ def _back_substitute(U, m, b, x):  # pragma: no cover - compiled
         x[i] = v / U[i, i]
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def _solve_on_support(H, ridge, support, m, U, ones, x):  # pragma: no cover - compiled
     """Solve (H + ridge I) x = 1 on the support; False if a pivot vanishes."""
     if not _factor(H, ridge, support, m, U):
@@ -81,7 +84,7 @@ def _solve_on_support(H, ridge, support, m, U, ones, x):  # pragma: no cover - c
     return True
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def _pivot(H, ridge, inside, p, support, U, ones, x):  # pragma: no cover - compiled
     """Solve the complementarity problem from the support `inside`; False if a pivot vanishes."""
     k = H.shape[0]
@@ -129,7 +132,7 @@ def _pivot(H, ridge, inside, p, support, U, ones, x):  # pragma: no cover - comp
     return False
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def _minimise(H, inside, p, support, U, ones, x):  # pragma: no cover - compiled
     """Minimise ½ pᵀHp on the simplex, from a first guess of the support."""
     k = H.shape[0]
@@ -151,7 +154,7 @@ def _minimise(H, inside, p, support, U, ones, x):  # pragma: no cover - compiled
                 inside[c] = True
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def least_squares_strict(gram, a, squares, guess, shift, out):  # pragma: no cover - compiled
     """Solve samples of a strict code, where N = AAᵀ − a1ᵀ − 1aᵀ + |r|² 11ᵀ with a = Ar.
 
@@ -176,7 +179,7 @@ def least_squares_strict(gram, a, squares, guess, shift, out):  # pragma: no cov
         _minimise(H, inside, out[i], support, U, ones, x)
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def least_squares(r, starts, classes, signs, shift, out):  # pragma: no cover - compiled
     """Solve samples of any code, N = BᵀB being made anew for each.
 
@@ -195,7 +198,7 @@ def least_squares(r, starts, classes, signs, shift, out):  # pragma: no cover - 
         _minimise(H, inside, out[i], support, U, ones, x)
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def _normal_matrix(r, starts, classes, signs, shift, H):  # pragma: no cover - compiled
     k = H.shape[0]
     for c in range(k):
@@ -211,7 +214,7 @@ def _normal_matrix(r, starts, classes, signs, shift, H):  # pragma: no cover - c
             H[d, c] = H[c, d]
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def coupling(r, starts, classes, signs, shift, out):  # pragma: no cover - compiled
     """Solve N p = λ1, Σp = 1, the bordered system of Wu, Lin and Weng, by H x = 1, p = x/Σx."""
     n = r.shape[0]
@@ -252,7 +255,7 @@ _SUFFICIENT = 1e-4
 _NEGLIGIBLE = 1e-15
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def _sides(p, s, starts, classes, signs):  # pragma: no cover - compiled
     plus, minus = 0.0, 0.0
     for i in range(starts[s], starts[s + 1]):
@@ -263,7 +266,7 @@ def _sides(p, s, starts, classes, signs):  # pragma: no cover - compiled
     return plus, minus
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def divergence(p, q, weights, starts, classes, signs):  # pragma: no cover - compiled
     """Return D(p), infinite where a side that occurs has no probability."""
     value = 0.0
@@ -279,7 +282,7 @@ def divergence(p, q, weights, starts, classes, signs):  # pragma: no cover - com
     return value
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def _model(p, q, weights, starts, classes, signs, bend, g, K):  # pragma: no cover - compiled
     """Write the gradient and the Hessian of D, the latter with log T bent (1) or straight (0)."""
     k = p.shape[0]
@@ -308,7 +311,7 @@ def _model(p, q, weights, starts, classes, signs, bend, g, K):  # pragma: no cov
             K[d, c] = K[c, d]
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def _newton_point(p, g, K, b, H, inside, far, support, U, ones, x):  # pragma: no cover - compiled
     """Write the minimiser of the quadratic model to `far`; False if K is not definite."""
     k = p.shape[0]
@@ -327,7 +330,7 @@ def _newton_point(p, g, K, b, H, inside, far, support, U, ones, x):  # pragma: n
     return _pivot(H, 0.0, inside, far, support, U, ones, x)
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def multiply(p, q, weights, starts, classes, signs, out):  # pragma: no cover - compiled
     """Make one multiplicative step from p."""
     k = p.shape[0]
@@ -347,7 +350,7 @@ def multiply(p, q, weights, starts, classes, signs, out):  # pragma: no cover - 
         out[c] /= total
 
 
-@njit(cache=True, nogil=True)
+@_compiled
 def kullback_leibler(
     q, weights, starts, classes, signs, tol, max_iter, out, steps
 ):  # pragma: no cover - compiled
