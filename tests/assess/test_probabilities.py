@@ -7,6 +7,7 @@ from sklearn.metrics import brier_score_loss, mutual_info_score
 from polychotomy.assess import (
     brier_score,
     expected_calibration_error,
+    log_loss,
     reject_curve,
     reliability,
     uncertainty_coefficient,
@@ -27,6 +28,13 @@ def test_the_usual_brier_score_of_two_classes_is_twice_scikit_learns(rng):
     y = (rng.random(200) < p).astype(int)
     ours = brier_score(y, np.column_stack([1 - p, p]))
     assert ours == pytest.approx(2 * brier_score_loss(y, p))
+
+
+def test_the_log_loss_of_labels_in_any_order(rng):
+    p = rng.dirichlet(np.ones(3), size=50)
+    y = np.array(["c", "a", "b"])[rng.integers(0, 3, size=50)]
+    expected = -np.mean(np.log(p[np.arange(50), np.searchsorted(["a", "b", "c"], y)]))
+    assert log_loss(y, p, classes=["a", "b", "c"]) == pytest.approx(expected)
 
 
 def test_the_uncertainty_coefficient_is_mutual_information_over_entropy(rng):

@@ -54,6 +54,24 @@ def brier_score(
     )
 
 
+def log_loss(y: ArrayLike, probabilities: ArrayLike, *, classes: Any = None) -> float:
+    """Return the mean of −log p_y, by scikit-learn; smaller is better.
+
+    Parameters are those of :func:`brier_score`. A probability of 0 counts as the smallest that a
+    float can tell from it.
+
+    Examples
+    --------
+    >>> from polychotomy.assess import log_loss
+    >>> round(log_loss([0, 1], [[0.5, 0.5], [0.75, 0.25]]), 4)
+    1.0397
+    """
+    from sklearn.metrics import log_loss as sklearn_log_loss
+
+    rows, p = _check(y, probabilities, classes)
+    return float(sklearn_log_loss(rows, p, labels=np.arange(p.shape[1])))
+
+
 def uncertainty_coefficient(y: ArrayLike, predicted: ArrayLike) -> float:
     """Return the share of the labels' entropy that the predictions explain, between 0 and 1.
 
@@ -75,7 +93,10 @@ def uncertainty_coefficient(y: ArrayLike, predicted: ArrayLike) -> float:
     from scipy.special import entr
     from sklearn.metrics import confusion_matrix
 
-    joint = confusion_matrix(y, predicted, labels=np.union1d(y, predicted)).astype(float)
+    labels = np.union1d(y, predicted)
+    if len(labels) == 1:
+        return 1.0
+    joint = confusion_matrix(y, predicted, labels=labels).astype(float)
     joint /= joint.sum()
     entropy = float(entr(joint.sum(axis=1)).sum())
     if entropy == 0:
