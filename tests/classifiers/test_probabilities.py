@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 from sklearn.calibration import CalibrationDisplay
 from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
@@ -174,7 +175,9 @@ def test_log_probabilities(blobs):
 def test_scikit_learns_displays_take_it(blobs):
     X, y, _ = blobs
     classifier = CodeClassifier(SVC()).fit(X, y)
-    CalibrationDisplay.from_predictions(y == 0, classifier.predict_proba(X)[:, 0])
+    display = CalibrationDisplay.from_predictions(y == 0, classifier.predict_proba(X)[:, 0])
+    assert np.all(np.diff(display.prob_pred) > 0)
+    plt.close("all")
 
 
 @pytest.mark.parametrize(

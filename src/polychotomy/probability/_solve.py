@@ -16,14 +16,23 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Options:
+    """What some methods need besides binary probabilities and code, see :func:`solve`."""
+
+    sample_counts: Array
+    tol: float
+    max_iter: int
+    n_jobs: int | None
+
+
+@dataclass(frozen=True)
 class Method:
     """A way to solve for the class probabilities.
 
-    `function` takes the binary probabilities, the code and the number of threads. `suits` says
-    whether it can solve a code, `needs` what the code must be for that.
+    `suits` says whether it can solve a code, `needs` what the code must be for that.
     """
 
-    function: Callable[[Array, Code, int | None], Array]
+    function: Callable[[Array, Code, Options], Array]
     suits: Callable[[Code], bool] = lambda code: True
     needs: str = "any code"
 
@@ -42,29 +51,41 @@ def is_orthogonal(code: Code) -> bool:
     return code.is_strict and np.array_equal(A @ A.T, code.n_problems * np.eye(code.n_classes))
 
 
+def _kullback_leibler(binary: Array, code: Code, options: Options) -> Array:
+    p, unfinished = _batches.kullback_leibler(
+        binary, code, options.sample_counts, options.tol, options.max_iter, options.n_jobs
+    )
+    if unfinished:
+        warnings.warn(
+            f"kullback_leibler did not converge for {unfinished} of {len(binary)} samples in "
+            f"{options.max_iter} steps. Increase max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return p
+
+
+_NORMALISE = Method(lambda q, code, _: _formulas.normalise(q, code), is_one_vs_rest, "one-vs-rest")
+
 METHODS: dict[str, Method] = {
-    "least_squares": Method(_batches.least_squares),
-    "coupling": Method(_batches.coupling, lambda code: code.is_one_vs_one, "one-vs-one"),
-    "kullback_leibler": Method(lambda binary, code, n_jobs: binary),  # solve() runs it
+    "least_squares": Method(lambda q, code, o: _batches.least_squares(q, code, o.n_jobs)),
+    "coupling": Method(
+        lambda q, code, o: _batches.coupling(q, code, o.n_jobs),
+        lambda code: code.is_one_vs_one,
+        "one-vs-one",
+    ),
+    "kullback_leibler": Method(_kullback_leibler),
     "orthogonal": Method(
-        lambda binary, code, n_jobs: _formulas.orthogonal(binary, code),
+        lambda q, code, _: _formulas.orthogonal(q, code),
         is_orthogonal,
         "strict, with orthogonal rows",
     ),
-    "inverse": Method(lambda binary, code, n_jobs: _formulas.inverse(binary, code)),
-    "normalise": Method(
-        lambda binary, code, n_jobs: _formulas.normalise(binary, code),
-        is_one_vs_rest,
-        "one-vs-rest",
-    ),
-    "votes": Method(lambda binary, code, n_jobs: _formulas.votes(binary, code)),
-    "prob 1-r": Method(
-        lambda binary, code, n_jobs: _formulas.normalise(binary, code),
-        is_one_vs_rest,
-        "one-vs-rest",
-    ),
+    "inverse": Method(lambda q, code, _: _formulas.inverse(q, code)),
+    "normalise": _NORMALISE,
+    "votes": Method(lambda q, code, _: _formulas.votes(q, code)),
+    "prob 1-r": _NORMALISE,
     "prob 1-1": Method(
-        lambda binary, code, n_jobs: _formulas.maximum(binary, code),
+        lambda q, code, _: _formulas.maximum(q, code),
         lambda code: code.is_one_vs_one,
         "one-vs-one",
     ),
@@ -142,18 +163,8 @@ def solve(
     method = choose_method(code) if method == "auto" else method
     check_method(method, code)
     q = _check_binary(binary, code)
-    if method == "kullback_leibler":
-        counts = _check_counts(sample_counts, code)
-        p, unfinished = _batches.kullback_leibler(q, code, counts, tol, max_iter, n_jobs)
-        if unfinished:
-            warnings.warn(
-                f"kullback_leibler did not converge for {unfinished} of {len(q)} samples in "
-                f"{max_iter} steps. Increase max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return p
-    return METHODS[method].function(q, code, n_jobs)
+    options = Options(_check_counts(sample_counts, code), tol, max_iter, n_jobs)
+    return METHODS[method].function(q, code, options)
 
 
 def choose_method(code: Code) -> str:
