@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import warnings
+from itertools import product
 from pathlib import Path
 from time import process_time
 
@@ -36,6 +37,7 @@ from polychotomy import CodeClassifier, make_code
 from polychotomy.assess import brier_score, expected_calibration_error
 from polychotomy.probability import solve
 
+RIVALS = ("all", "the peers")
 AUTO = ("ours one-vs-one auto", "ours one-vs-rest auto")
 RESULTS = Path(__file__).parent / "results"
 DATA_SETS = (
@@ -193,7 +195,7 @@ def assess(model, X, y, training, test):
 
 def quality(names):
     """Compare the quality of probabilities on the data sets."""
-    rows, wins = [], dict.fromkeys(AUTO, 0)
+    rows, wins = [], dict.fromkeys(product(AUTO, RIVALS), 0)
     for name in names:
         X, y, official = load(name)
         frequent = np.isin(y, [c for c in np.unique(y) if (y == c).sum() >= 10])
@@ -205,12 +207,14 @@ def quality(names):
             losses = [part.pop("log_losses") for part in parts]
             mean = {key: float(np.mean([part[key] for part in parts])) for key in parts[0]}
             figures[contender] = mean | {"losses": losses}
-        best = min(figures, key=lambda c: figures[c]["log_loss"])
-        print(f"{name}: best {best}")
-        for ours in AUTO:
-            gap, error = _paired(figures[ours]["losses"], figures[best]["losses"])
-            wins[ours] += int(gap <= error)
-            print(f"  {ours} is {gap:+.4f} ± {error:.4f} from it")
+        for rivals in RIVALS:
+            pool = [c for c in figures if rivals == "all" or not c.startswith("ours")]
+            best = min(pool, key=lambda c: figures[c]["log_loss"])
+            print(f"{name}: best of {rivals} {best}")
+            for ours in AUTO:
+                gap, error = _paired(figures[ours]["losses"], figures[best]["losses"])
+                wins[ours, rivals] += int(gap <= error)
+                print(f"  {ours} is {gap:+.4f} ± {error:.4f} from it")
         for contender, mean in figures.items():
             mean.pop("losses")
             rows.append({"data": name, "method": contender, **mean})
@@ -218,8 +222,11 @@ def quality(names):
                 f"  {contender:<36}log loss {mean['log_loss']:.4f}  Brier {mean['brier']:.4f}  "
                 f"ECE {mean['ece']:.4f}  error {mean['error']:.2%}  {mean['seconds']:.1f} s"
             )
-    for ours, count in wins.items():
-        print(f"{ours} is best or within one standard error on {count} of {len(names)}")
+    for (ours, rivals), count in wins.items():
+        print(
+            f"{ours} is better than, or within one standard error of, the best of {rivals} "
+            f"on {count} of {len(names)}"
+        )
     store("probabilities-quality", rows)
 
 
