@@ -37,7 +37,10 @@ CODES = (
         ),
         CodeClassifier(RidgeClassifier(), probability=None),
         # … and these by them.
-        *(CodeClassifier(code=code, decoder="probability", random_state=0) for code in CODES),
+        *(
+            CodeClassifier(code=code, decoder="probability", random_state=0)
+            for code in ("one_vs_rest", "sparse_random", "bch", "adjacent")
+        ),
         CodeClassifier(RidgeClassifier(), decoder="probability"),
         CodeClassifier(GaussianNB(), code="one_vs_rest"),  # has partial_fit
         CodeClassifier(DecisionTreeClassifier(random_state=0)),

@@ -49,7 +49,7 @@ def test_every_code_of_every_size_is_sound(name, k):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(NAMES))
-@pytest.mark.parametrize("k", range(2, 201))
+@pytest.mark.parametrize("k", [*range(2, 61), 100, 150, 200])
 def test_every_code_of_every_size_is_sound_with_all_tries(name, k):
     _check_soundness(name, k)
 

@@ -26,6 +26,8 @@ def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array
     """Return the exact minimiser of |Qp − r|² on the simplex, see ``_kernels``."""
     from polychotomy.probability import _kernels
 
+    if code.is_one_vs_one:  # the same minimum, in which p ≥ 0 never binds
+        return coupling(binary, code, n_jobs)
     shift = float(code.n_problems)
     if not code.is_strict:
         sides = _sides(code)

@@ -20,7 +20,8 @@ negative and no (Hx − 1)_c below −1e-11.
 
 Where a pivot of the factorisation vanishes the solution is not unique. Then pᵀNp + ε|p|² is
 minimised first, whose solution p' is that of the smallest norm but for O(ε), and after it
-pᵀNp + ε|p − p'|², which puts the rest right: a solution but for O(ε²).
+pᵀNp + ε|p − p'|², again from its solution and so on, which puts the rest right; it stops when
+the conditions for a minimum hold to 1e-11.
 """
 
 import numpy as np
@@ -31,6 +32,7 @@ _compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 _SMALL_PIVOT = 1e-11
 _RIDGE = 1e-8
+_PROXIMAL_STEPS = 100
 _DUAL_TOLERANCE = 1e-11
 
 
@@ -141,17 +143,27 @@ def _minimise(H, inside, p, support, U, ones, x):  # pragma: no cover - compiled
     ridge = 0.0
     for c in range(k):
         ridge = max(ridge, _RIDGE * H[c, c])
-    for step in range(2):
-        if step == 1:
-            for c in range(k):
-                for d in range(k):
-                    H[c, d] -= ridge * (p[c] + p[d])
+    for c in range(k):
+        inside[c] = True
+    while not _pivot(H, ridge, inside, p, support, U, ones, x):
+        ridge *= 10.0
         for c in range(k):
             inside[c] = True
-        while not _pivot(H, ridge, inside, p, support, U, ones, x):
-            ridge *= 10.0
-            for c in range(k):
-                inside[c] = True
+    before, here = np.zeros(k), np.empty(k)
+    for _ in range(_PROXIMAL_STEPS):
+        for c in range(k):
+            here[c] = p[c]
+            for d in range(k):
+                H[c, d] -= ridge * (p[c] - before[c] + p[d] - before[d])
+        if not _pivot(H, ridge, inside, p, support, U, ones, x):
+            p[:] = here
+            return
+        moved = 0.0
+        for c in range(k):
+            moved = max(moved, abs(p[c] - here[c]))
+            before[c] = here[c]
+        if ridge * moved < _DUAL_TOLERANCE:
+            return
 
 
 @_compiled
