@@ -11,7 +11,7 @@ SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
     {"errors"},
     {"codes"},
-    {"learners", "decoding", "calibration"},
+    {"structures", "learners", "decoding", "calibration"},
     {"probability"},
     {"classifiers", "assess"},
     {"lab"},

@@ -10,16 +10,21 @@ def test_the_public_names():
     assert set(polychotomy.__all__) == {
         "Code",
         "CodeClassifier",
+        "Structure",
+        "TreeClassifier",
         "assess",
         "available_codes",
         "calibration",
         "codes",
         "decoding",
         "errors",
+        "format_structure",
         "lab",
         "make_code",
+        "parse_structure",
         "plot",
         "probability",
+        "structures",
     }
     for name in polychotomy.__all__:
         assert getattr(polychotomy, name) is not None
@@ -37,6 +42,7 @@ def test_an_unknown_name_is_an_attribute_error():
         ("import polychotomy", {"rich", "sklearn", "numpy", "scipy"}),
         ("from polychotomy import codes; codes.dense_random(5)", {"sklearn", "scipy"}),
         ("from polychotomy.decoding import decode", {"sklearn", "scipy"}),
+        ("from polychotomy import Structure; Structure([[1], [-1]], 'ab')", {"sklearn", "scipy"}),
         ("from polychotomy import CodeClassifier", set()),  # scikit-learn imports pandas itself
     ],
 )

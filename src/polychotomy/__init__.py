@@ -1,8 +1,9 @@
 """Multi-class classification from any binary classifier.
 
-Choose how the classes are split (:mod:`~polychotomy.codes`), train the binary problems
-(:class:`CodeClassifier`), and get back a class (:mod:`~polychotomy.decoding`), its probability
-(:mod:`~polychotomy.probability`), or an honest "don't know".
+Choose how the classes are split (:mod:`~polychotomy.codes`, :mod:`~polychotomy.structures`), train
+the binary problems (:class:`CodeClassifier`, :class:`TreeClassifier`), and get back a class
+(:mod:`~polychotomy.decoding`), its probability (:mod:`~polychotomy.probability`), or an honest
+"don't know".
 
 Names are loaded when they are first used, so that ``import polychotomy`` costs next to nothing.
 """
@@ -11,32 +12,52 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from polychotomy import assess, calibration, codes, decoding, errors, lab, plot, probability
-    from polychotomy.classifiers import CodeClassifier
+    from polychotomy import (
+        assess,
+        calibration,
+        codes,
+        decoding,
+        errors,
+        lab,
+        plot,
+        probability,
+        structures,
+    )
+    from polychotomy.classifiers import CodeClassifier, TreeClassifier
     from polychotomy.codes import Code, available_codes, make_code
+    from polychotomy.structures import Structure, format_structure, parse_structure
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "Code",
     "CodeClassifier",
+    "Structure",
+    "TreeClassifier",
     "assess",
     "available_codes",
     "calibration",
     "codes",
     "decoding",
     "errors",
+    "format_structure",
     "lab",
     "make_code",
+    "parse_structure",
     "plot",
     "probability",
+    "structures",
 ]
 
 _HOME = {
     "Code": "codes",
     "CodeClassifier": "classifiers",
+    "Structure": "structures",
+    "TreeClassifier": "classifiers",
     "available_codes": "codes",
+    "format_structure": "structures",
     "make_code": "codes",
+    "parse_structure": "structures",
 }
 
 

@@ -87,6 +87,11 @@ CALIBRATIONS: dict[str, Callable[[Array, NDArray[np.bool_], Array], Calibrator]]
 }
 
 
+def own_probability(outputs: Array) -> Array:
+    """Return the probability p that an output 2p − 1 stands for."""
+    return (outputs + 1) / 2
+
+
 def choose_calibration(calibration: object, estimator: Any, loss: str | None) -> str:
     """Return the calibration to use; ``"auto"`` goes by the estimator and the loss it minimises.
 

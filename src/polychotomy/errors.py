@@ -14,6 +14,20 @@ class CodeError(PolychotomyError, ValueError):
     """A matrix that is not a code, or a code that cannot be built as asked."""
 
 
+class StructureError(PolychotomyError, ValueError):
+    """Classes, codes or text that do not make a structure.
+
+    Attributes
+    ----------
+    line, column : int or None
+        Where in the text the fault lies, both counted from 1; None if there is no text.
+    """
+
+    def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(message)
+        self.line, self.column = line, column
+
+
 class MissingExtraError(PolychotomyError, ImportError):
     """An optional dependency is needed and is not installed."""
 

@@ -505,7 +505,7 @@ def test_long_codes_are_predicted_in_blocks(monkeypatch, digits):
     X, y = digits
     classifier = CodeClassifier(LogisticRegression()).fit(X, y)
     whole = classifier.decision_function(X), *classifier.predict_or_reject(X)
-    monkeypatch.setattr("polychotomy.classifiers._code_classifier._BLOCK_OUTPUTS", 45 * 7)
+    monkeypatch.setattr("polychotomy.classifiers._rows._BLOCK_OUTPUTS", 45 * 7)
     blocks = classifier.decision_function(X), *classifier.predict_or_reject(X)
     for one, other in zip(whole, blocks, strict=True):
         np.testing.assert_allclose(one, other)

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from sklearn.linear_model import RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -5,7 +6,25 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from polychotomy import CodeClassifier
+from polychotomy import CodeClassifier, TreeClassifier
+from polychotomy.codes import one_vs_one
+from polychotomy.structures import balanced, from_code, two_children
+
+DISTANCES = ("centroid", "mahalanobis", "bhattacharyya", "confusion")
+
+
+class Hybrid:
+    """All pairs of all classes but the last, which is told from them first."""
+
+    def __call__(self, X, y):
+        *first, last = np.unique(y).tolist()
+        if len(first) < 2:
+            return balanced([*first, last])
+        return two_children(from_code(one_vs_one(len(first)), first), last)
+
+    def __repr__(self):  # the same in every process
+        return "Hybrid()"
+
 
 # The codes that exist for the two and three classes of scikit-learn's checks.
 CODES = (
@@ -45,6 +64,14 @@ CODES = (
         CodeClassifier(GaussianNB(), code="one_vs_rest"),  # has partial_fit
         CodeClassifier(DecisionTreeClassifier(random_state=0)),
         CodeClassifier(SVC(kernel="precomputed"), probability=None),
+        TreeClassifier(),
+        *(TreeClassifier(structure=name) for name in ("balanced", "chain", "ddag")),
+        *(TreeClassifier(solve="least_squares", distance=distance) for distance in DISTANCES),
+        TreeClassifier(RidgeClassifier(), probability=None),
+        TreeClassifier(GaussianNB(), structure="balanced"),  # has partial_fit
+        TreeClassifier(DecisionTreeClassifier(random_state=0)),
+        TreeClassifier(structure=Hybrid(), decoder="votes", probability=None),
+        TreeClassifier(SVC(kernel="precomputed"), structure="chain", probability=None),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -1,5 +1,6 @@
-"""The scikit-learn estimators: they connect the parts."""
+"""The scikit-learn estimators."""
 
 from polychotomy.classifiers._code_classifier import CodeClassifier
+from polychotomy.classifiers._tree_classifier import TreeClassifier
 
-__all__ = ["CodeClassifier"]
+__all__ = ["CodeClassifier", "TreeClassifier"]

@@ -7,13 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.utils import (
-    _safe_indexing,
-    check_array,
-    check_consistent_length,
-    column_or_1d,
-    get_tags,
-)
+from sklearn.utils import check_array, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
@@ -21,7 +15,7 @@ from polychotomy.codes import Code, available_codes, make_code
 from polychotomy.errors import unknown_name
 
 
-def check_base(estimator: Any, lenient: bool = False) -> Any:
+def check_base(estimator: Any, lenient: bool = False, name: str = "estimator") -> Any:
     """Return the binary classifier, a logistic regression for None.
 
     Raises ValueError if it is not a classifier with margins or probabilities, unless `lenient`.
@@ -34,12 +28,12 @@ def check_base(estimator: Any, lenient: bool = False) -> Any:
         return estimator
     if isinstance(estimator, type) or not hasattr(estimator, "fit") or not _classifies(estimator):
         raise ValueError(
-            "The 'estimator' parameter must be a classifier instance such as SVC(). "
+            f"The {name!r} parameter must be a classifier instance such as SVC(). "
             f"Got {_name(estimator)} instead."
         )
     if not (hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba")):
         raise ValueError(
-            "The 'estimator' parameter must have decision_function or predict_proba: decoding "
+            f"The {name!r} parameter must have decision_function or predict_proba: decoding "
             f"needs margins or probabilities. {_name(estimator)} has neither; wrap it in "
             "sklearn.calibration.CalibratedClassifierCV or take another classifier."
         )
@@ -156,11 +150,6 @@ def resolve_code(code: Any, classes: NDArray[Any], rng: Any) -> Code:
             f"the {k} classes of y ({seen}): {advice}."
         )
     return made
-
-
-def rows_of(X: Any, rows: Any) -> Any:
-    """Return some rows of an array, sparse matrix or data frame."""
-    return _safe_indexing(X, rows)
 
 
 def _check_square(X: Any) -> None:

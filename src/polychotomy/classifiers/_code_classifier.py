@@ -1,30 +1,21 @@
 """``CodeClassifier``: a flat code, one binary classifier per problem, decoding."""
 
-import warnings
-from collections.abc import Callable, Iterator
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.utils import gen_batches, get_tags
-from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
-from sklearn.utils.metaestimators import available_if
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from polychotomy.classifiers._checks import (
-    check_base,
-    check_batch_labels,
-    check_data,
-    check_labels,
-    rows_of,
-    unless_fit_fails,
-)
+from polychotomy.classifiers._checks import check_base, check_data, resolve_code
+from polychotomy.classifiers._learners import Learner
+from polychotomy.classifiers._nodes import single_node
 from polychotomy.classifiers._plan import Plan, make_plan
-from polychotomy.classifiers._probabilities import ProbabilityModel
-from polychotomy.classifiers._training import route, train
+from polychotomy.classifiers._reduction import Array, ReductionClassifier
+from polychotomy.classifiers._rows import blocks_of
+from polychotomy.classifiers._training import Params
+from polychotomy.codes import Code
 from polychotomy.decoding import (
     accepted_by_confidence,
     accepted_by_votes,
@@ -32,23 +23,11 @@ from polychotomy.decoding import (
     decode,
 )
 from polychotomy.errors import unknown_name
-from polychotomy.learners import SeparateModel
 
-Array = NDArray[np.float64]
-
-_BLOCK_OUTPUTS = 2**20
 _REJECT_RULES = ("votes", "confidence", "probability")
 
 
-def _has_probabilities(self: Any) -> bool:
-    return self.probability is not None
-
-
-def _base_has(method: str) -> Callable[[Any], bool]:
-    return lambda self: hasattr(check_base(self.estimator), method)
-
-
-class CodeClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class CodeClassifier(ReductionClassifier):
     """Multi-class classification by a code and one binary classifier per problem.
 
     The code says which classes stand on which side of each binary problem; a clone of
@@ -157,12 +136,8 @@ default="one_vs_one"
     array([0, 0])
     """
 
-    _model: SeparateModel
-    _probabilities: ProbabilityModel | None
-
-    # Weights go to the estimator, which is asked for them; they are none of our own.
-    __metadata_request__fit = {"sample_weight": UNUSED}  # noqa: RUF012
-    __metadata_request__partial_fit = {"sample_weight": UNUSED, "classes": UNUSED}  # noqa: RUF012
+    code_: Code
+    decoder_: str
 
     def __init__(
         self,
@@ -186,86 +161,6 @@ default="one_vs_one"
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
-        """Train the binary problems.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Training data. Data frames reach the estimator as they are.
-        y : array-like of shape (n_samples,)
-            Labels, of at least two classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights, for estimators that take them.
-        **fit_params
-            Further arguments of the estimator's ``fit``; only with scikit-learn's metadata
-            routing enabled.
-
-        Returns
-        -------
-        self
-        """
-        with unless_fit_fails(self):
-            return self._fit(X, y, sample_weight, fit_params)
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any, fit_params: dict[str, Any]) -> Self:
-        base = check_base(self.estimator)
-        X, y = check_data(self, X, y)
-        classes, indices = check_labels(y)
-        params = route(self, "fit", base, X, sample_weight, fit_params)
-        return self._train(make_plan(self, base, classes, X, indices), X, indices, "fit", params)
-
-    @available_if(_base_has("partial_fit"))  # type: ignore[untyped-decorator]
-    @with_callbacks  # type: ignore[untyped-decorator]
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **fit_params: Any
-    ) -> Self:
-        """Train the binary problems further on a batch of samples.
-
-        Estimators learn in place: if one of them fails, others may have learnt the batch already.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            The batch.
-        y : array-like of shape (n_samples,)
-            Its labels.
-        classes : array-like of shape (n_classes,), optional
-            All labels that will ever occur; needed in the first call.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights, for estimators that take them.
-        **fit_params
-            Further arguments of the estimator's ``partial_fit``; only with scikit-learn's
-            metadata routing enabled.
-
-        Returns
-        -------
-        self
-        """
-        base = check_base(self.estimator)
-        first = not self.__sklearn_is_fitted__()
-        X, y = check_data(self, X, y, reset=first)
-        labels, indices = check_batch_labels(y, classes, None if first else self.classes_)
-        params = route(self, "partial_fit", base, X, sample_weight, fit_params)
-        plan = make_plan(self, base, labels) if first else self._plan
-        return self._train(plan, X, indices, "partial_fit", params)
-
-    def binary_outputs(self, X: Any) -> Array:
-        """Return what the binary problems say.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        outputs : ndarray of shape (n_samples, n_problems)
-            Positive for the +1 side of the code's column, the size is the confidence.
-        """
-        check_is_fitted(self)
-        return self._outputs(check_data(self, X, reset=False))
 
     def decision_function(self, X: Any) -> Array:
         """Return the score of each class, larger being better.
@@ -304,65 +199,6 @@ default="one_vs_one"
             winners = self._scores(X).argmax(axis=1)
         labels: NDArray[Any] = self.classes_[winners]
         return labels
-
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Return the class probabilities.
-
-        The outputs are calibrated to binary probabilities, and these are solved for the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.svm import SVC
-        >>> from polychotomy import CodeClassifier
-        >>> X, y = load_iris(return_X_y=True)
-        >>> classifier = CodeClassifier(SVC()).fit(X, y)
-        >>> classifier.probability_, classifier.calibration_
-        ('coupling', 'sigmoid')
-        >>> classifier.predict_proba(X[:1]).argmax()
-        np.int64(0)
-        """
-        check_is_fitted(self)
-        X = check_data(self, X, reset=False)
-        if self._probabilities is None:
-            raise ValueError(
-                "There are no probabilities: partial_fit cannot calibrate outputs. Use fit, or an "
-                "estimator with predict_proba and calibration='none'."
-            )
-        if self.code_.unidentified:
-            names = [str(self.classes_[c]) for c in self.code_.unidentified[:10]]
-            warnings.warn(
-                "The code does not determine the probabilities of the classes "
-                f"{', '.join(names)}; of those possible, the most even ones are given.",
-                UserWarning,
-                stacklevel=2,
-            )
-        return np.concatenate([self._class_probabilities(part) for part in self._blocks(X)])
-
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of the class probabilities; −inf for 0.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def predict_or_reject(
         self, X: Any, rule: str = "votes", threshold: float | None = None
@@ -418,59 +254,28 @@ default="one_vs_one"
             return self.classes_[p.argmax(axis=1)], accepted_by_confidence(p, float(threshold or 0))
         check_is_fitted(self)
         X = check_data(self, X, reset=False)
-        parts = [self._decide(part, threshold) for part in self._blocks(X)]
+        blocks = blocks_of(X, self.code_.n_problems)
+        parts = [self._decide(part, threshold) for part in blocks]
         winners, accepted = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         return self.classes_[winners], accepted
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Return how metadata reach the estimator, see scikit-learn's metadata routing.
+    def _make_plan(
+        self, classes: NDArray[Any], X: Any, y: NDArray[np.intp] | None, params: Params
+    ) -> Plan:
+        rng = check_random_state(self.random_state)
+        code = resolve_code(self.code, classes, rng)
+        learners = (Learner(check_base(self.estimator), "estimator"),)
+        chosen = np.zeros(code.n_problems, dtype=np.intp)
+        nodes = single_node(code)
+        return make_plan(self, classes, code, nodes, learners, chosen, rng, X, y, self.decoder)
 
-        Returns
-        -------
-        routing : MetadataRouter
-        """
-        mapping = MethodMapping()
-        for method in ("fit", "partial_fit"):
-            mapping.add(caller=method, callee=method)
-        return MetadataRouter(owner=self).add(
-            estimator=check_base(self.estimator), method_mapping=mapping
+    def _set_fitted(self, plan: Plan) -> None:
+        self.code_ = plan.code
+        self.decoder_, self.output_kind_ = plan.rules[0], plan.kinds[0]
+        self.probability_ = self._probabilities and self._probabilities.methods[0]
+        self.calibration_ = (
+            plan.probability.calibrations[0] if self._probabilities and plan.probability else None
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        if self.estimator is None or hasattr(self.estimator, "__sklearn_tags__"):
-            base = get_tags(check_base(self.estimator, lenient=True))
-            tags.input_tags = base.input_tags
-            tags.non_deterministic = base.non_deterministic
-        return tags
-
-    def _train(
-        self, plan: Plan, X: Any, y: NDArray[np.intp], method: str, params: dict[str, Any]
-    ) -> Self:
-        """Train, and change what is fitted only when all has succeeded."""
-        before = self._model if method == "partial_fit" and self.__sklearn_is_fitted__() else None
-        base = check_base(self.estimator)
-        self._model, self._probabilities = train(self, plan, before, base, X, y, method, params)
-        self._plan = plan
-        self.classes_, self.code_ = plan.classes, plan.code
-        self.decoder_, self.output_kind_ = plan.decoder, plan.output_kind
-        self.probability_ = self._probabilities and self._probabilities.method
-        self.calibration_ = self._probabilities and self._probabilities.calibration
-        self.problems_ = plan.names()
-        self.estimators_ = [problem.estimator for problem in self._model.problems]
-        return self
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimators_")
-
-    def _outputs(self, X: Any) -> Array:
-        outputs = self._model.outputs(X, self.output_kind_, self.n_jobs)
-        return self.code_.distinct.expand(outputs)
-
-    def _class_probabilities(self, X: Any) -> Array:
-        assert self._probabilities is not None
-        outputs = self._model.outputs(X, self._probabilities.output_kind, self.n_jobs)
-        return self._probabilities.classes(outputs, self.code_, self.n_jobs)
 
     def _decode(self, outputs: Array, rule: str) -> Array:
         if self.code_.n_classes == 2:  # every problem is the same one
@@ -494,15 +299,5 @@ default="one_vs_one"
         if self.decoder_ == "probability":
             return self.predict_proba(X)
         X = check_data(self, X, reset=False)
-        return np.concatenate(
-            [self._decode(self._outputs(part), self.decoder_) for part in self._blocks(X)]
-        )
-
-    def _blocks(self, X: Any) -> Iterator[Any]:
-        """Cut X so that the outputs of a block stay small."""
-        size = max(1, _BLOCK_OUTPUTS // self.code_.n_problems)
-        if X.shape[0] <= size:
-            yield X
-            return
-        for block in gen_batches(X.shape[0], size):
-            yield rows_of(X, block)
+        blocks = blocks_of(X, self.code_.n_problems)
+        return np.concatenate([self._decode(self._outputs(part), self.decoder_) for part in blocks])

@@ -1,31 +1,66 @@
-"""What a classifier settles before it trains: its code, its decoder, its way to probabilities."""
+"""What a classifier settles before it trains: problems, learners, rules, ways to probabilities."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from polychotomy.calibration import choose_calibration, folds
 from polychotomy.calibration import output_kind as calibration_outputs
-from polychotomy.classifiers._checks import resolve_code
+from polychotomy.classifiers._learners import Learner
+from polychotomy.classifiers._nodes import Node
 from polychotomy.classifiers._probabilities import ProbabilityPlan
 from polychotomy.codes import Code
+from polychotomy.codes._code import DistinctProblems, distinct_problems
 from polychotomy.decoding import RULES, SIGN_RULES, check_one_vs_one
 from polychotomy.errors import unknown_name
 from polychotomy.learners import minimised_loss, problem_words
-from polychotomy.probability import check_method
+from polychotomy.probability import METHODS, check_method
+from polychotomy.structures import Structure
 
 
-class Plan(NamedTuple):
-    """What is fixed before training; `seeds` has one for each distinct problem."""
+@dataclass(frozen=True)
+class Plan:
+    """What is fixed before training.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels; row r of `code` is class r.
+    code : Code
+        All problems as one flat code.
+    nodes : tuple of Node
+        Who they belong to; a single one for a flat code.
+    distinct : DistinctProblems
+        The problems that are trained.
+    learners : tuple of Learner
+    learner_of : ndarray of shape (n_distinct,)
+        The learner of each distinct problem.
+    rules : tuple of str
+        How each node's outputs are decoded; "probability" goes by the children's probabilities.
+    kinds : tuple of str
+        The kind of output of each distinct problem that the rules read.
+    seeds : ndarray of shape (n_distinct,) or None
+    probability : ProbabilityPlan or None
+    structure : Structure or None
+        What the nodes were laid out from, if not from a flat code.
+    solve : {"recursive", "least_squares", "ddag"}
+        How a structure's nodes are put together.
+    """
 
     classes: NDArray[Any]
     code: Code
-    decoder: str
-    output_kind: str
+    nodes: tuple[Node, ...]
+    distinct: DistinctProblems
+    learners: tuple[Learner, ...]
+    learner_of: NDArray[np.intp]
+    rules: tuple[str, ...]
+    kinds: tuple[str, ...]
     seeds: NDArray[np.int_] | None
     probability: ProbabilityPlan | None
+    structure: Structure | None = None
+    solve: str = "recursive"
 
     def names(self) -> list[str]:
         """Return what each problem of the code asks."""
@@ -33,31 +68,54 @@ class Plan(NamedTuple):
 
     def distinct_names(self) -> list[str]:
         """Return what each distinct problem asks, as the first of its kind in the code does."""
-        _, first = np.unique(self.code.distinct.index, return_index=True)
+        _, first = np.unique(self.distinct.index, return_index=True)
         return [problem_words(self.code.matrix[:, s], self.classes) for s in first]
 
 
 def make_plan(
     classifier: Any,
-    base: Any,
     classes: NDArray[Any],
-    X: Any = None,
-    y: NDArray[np.intp] | None = None,
+    code: Code,
+    nodes: tuple[Node, ...],
+    learners: tuple[Learner, ...],
+    chosen: NDArray[np.intp],
+    rng: np.random.RandomState,
+    X: Any,
+    y: NDArray[np.intp] | None,
+    decoder: Any,
 ) -> Plan:
-    """Return the plan of a :class:`~polychotomy.CodeClassifier`.
+    """Return the plan of a classifier that trains its problems apart.
 
-    Without X and y training goes by batches, and there is nothing to calibrate on.
+    `chosen` has the learner of each problem of the code, and `decoder` is a rule or "auto". Without
+    X and y training goes by batches, and there is nothing to calibrate on.
     """
-    rng = check_random_state(classifier.random_state)
-    code = resolve_code(classifier.code, classes, rng)
-    decoder, output_kind = _resolve_decoder(classifier.decoder, base, code)
-    n_distinct = code.distinct.columns.shape[1]
-    seeds = None if classifier.random_state is None else rng.randint(2**31, size=n_distinct)
-    probability = _plan_probabilities(classifier, base, code, classes, X, y)
-    return Plan(classes, code, decoder, output_kind, seeds, probability)
+    distinct = distinct_problems(code.matrix, chosen) if len(learners) > 1 else code.distinct
+    _, first = np.unique(distinct.index, return_index=True)
+    learner_of = chosen[first]
+    rules, kinds = [], [""] * len(learners)
+    for node in nodes:
+        used = np.unique(chosen[node.problems])
+        read = [_resolve_decoder(decoder, learners[j].estimator, node) for j in used]
+        for j, (_, kind) in zip(used, read, strict=True):
+            kinds[j] = kind
+        rules.append(_common_rule(read, classifier.probability))
+    seeds = None if classifier.random_state is None else rng.randint(2**31, size=len(learner_of))
+    probability = _plan_probabilities(classifier, classes, nodes, learners, learner_of, X, y)
+    return Plan(
+        classes,
+        code,
+        nodes,
+        distinct,
+        learners,
+        learner_of,
+        tuple(rules),
+        tuple(kinds[j] for j in learner_of),
+        seeds,
+        probability,
+    )
 
 
-def _resolve_decoder(decoder: object, base: Any, code: Code) -> tuple[str, str]:
+def _resolve_decoder(decoder: object, base: Any, node: Node) -> tuple[str, str]:
     """Return the rule, and the kind of outputs that it reads."""
     if isinstance(decoder, str) and decoder == "auto":
         loss = minimised_loss(base)
@@ -66,18 +124,32 @@ def _resolve_decoder(decoder: object, base: Any, code: Code) -> tuple[str, str]:
         return "linear", "probability" if hasattr(base, "predict_proba") else "margin"
     if not isinstance(decoder, str) or decoder not in {*RULES, "probability"}:
         raise unknown_name("decoder", decoder, [*RULES, "probability", "auto"])
-    if decoder == "ddag":
-        check_one_vs_one(code)
+    if decoder == "ddag" and node.code.n_classes > 2:
+        check_one_vs_one(node.code)
     if hasattr(base, "decision_function"):
         return decoder, "margin"
     return decoder, "log_odds" if decoder in SIGN_RULES else "probability"
 
 
+def _common_rule(read: list[tuple[str, str]], probability: str | None) -> str:
+    """Return the rule for a node whose learners may be of different kinds."""
+    rules, kinds = {rule for rule, _ in read}, {kind for _, kind in read}
+    if len(rules) == 1 and (len(kinds) == 1 or rules <= SIGN_RULES):
+        return rules.pop()
+    if probability is None:
+        raise ValueError(
+            "The learners of a node give outputs on different scales, which only probabilities can "
+            "bring together: 'probability' must not be None, or the decoder must be 'votes'."
+        )
+    return "probability"
+
+
 def _plan_probabilities(
     classifier: Any,
-    base: Any,
-    code: Code,
     classes: NDArray[Any],
+    nodes: tuple[Node, ...],
+    learners: tuple[Learner, ...],
+    learner_of: NDArray[np.intp],
     X: Any,
     y: NDArray[np.intp] | None,
 ) -> ProbabilityPlan | None:
@@ -85,15 +157,33 @@ def _plan_probabilities(
         if classifier.decoder == "probability":
             raise ValueError("decoder='probability' needs 'probability' not to be None.")
         return None
-    method = classifier.probability
+    methods = tuple(_choose_method(classifier.probability, node.code) for node in nodes)
+    calibrations = [
+        choose_calibration(classifier.calibration, base, minimised_loss(base))
+        for base, _ in learners
+    ]
+    kinds = [
+        calibration_outputs(name, base)
+        for name, (base, _) in zip(calibrations, learners, strict=True)
+    ]
+    splits = None
+    if set(calibrations) != {"none"}:
+        if y is None:
+            return None
+        splits = None if classifier.cv is None else list(folds(classifier.cv, X, y, classes))
+    return ProbabilityPlan(
+        methods,
+        tuple(calibrations[j] for j in learner_of),
+        tuple(kinds[j] for j in learner_of),
+        splits,
+    )
+
+
+def _choose_method(method: Any, code: Code) -> str:
+    """Return the method for a node; what "auto" leaves open, held-out outputs settle."""
     if method == "auto":
-        method = "coupling" if code.is_one_vs_one else "auto"
-    else:
-        check_method(method, code)
-    calibration = choose_calibration(classifier.calibration, base, minimised_loss(base))
-    if calibration == "none":
-        return ProbabilityPlan(method, calibration, calibration_outputs(calibration, base), None)
-    if y is None:
-        return None
-    splits = None if classifier.cv is None else list(folds(classifier.cv, X, y, classes))
-    return ProbabilityPlan(method, calibration, calibration_outputs(calibration, base), splits)
+        return "coupling" if code.is_one_vs_one else "auto"
+    if code.matrix.shape == (2, 1) and isinstance(method, str) and method in METHODS:
+        return method if METHODS[method].suits(code) else "least_squares"  # nothing to solve
+    check_method(method, code)
+    return str(method)

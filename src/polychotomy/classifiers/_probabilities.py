@@ -10,8 +10,9 @@ from sklearn.metrics import log_loss
 
 from polychotomy import calibration as calibrations
 from polychotomy.calibration import CALIBRATIONS, Calibrator
-from polychotomy.classifiers._checks import rows_of
-from polychotomy.codes import Code
+from polychotomy.classifiers._nodes import Node
+from polychotomy.classifiers._rows import rows_of
+from polychotomy.codes._code import DistinctProblems
 from polychotomy.learners import BinaryProblems, SeparateModel
 from polychotomy.probability import is_one_vs_rest, solve
 
@@ -23,47 +24,79 @@ Indices = NDArray[np.intp]
 class ProbabilityPlan:
     """What is fixed before training.
 
-    `method` may still be "auto", which the held-out outputs then settle. `splits` are the folds
-    of the calibration, None if it goes by the training samples or is not needed.
+    `methods` has one for each node and may still be "auto", which the held-out outputs then settle;
+    `calibrations` and `kinds` (of outputs) have one for each distinct problem. `splits` are the
+    folds of the calibration, None if it goes by the training samples or is not needed.
     """
 
-    method: str
-    calibration: str
-    output_kind: str
+    methods: tuple[str, ...]
+    calibrations: tuple[str, ...]
+    kinds: tuple[str, ...]
     splits: Sequence[tuple[Indices, Indices]] | None
 
 
 @dataclass(frozen=True)
 class ProbabilityModel:
-    """Calibrators of the distinct problems, and the method that solves for the classes."""
+    """Calibrators of the distinct problems, and the methods that solve for nodes and classes.
 
-    method: str
-    calibration: str
-    output_kind: str
+    `calibrators` is None if all outputs are probabilities as they are.
+    """
+
+    methods: tuple[str, ...]
+    kinds: tuple[str, ...]
     calibrators: tuple[Calibrator, ...] | None
     sample_counts: Array
+    distinct: DistinctProblems
+    nodes: tuple[Node, ...]
 
-    def binary(self, outputs: Array) -> Array:
-        """Return the probability of the + side of each distinct problem."""
+    def binary(self, outputs: Array, which: Indices | None = None) -> Array:
+        """Return the probability of the + side of all distinct problems, or of those in `which`."""
         if self.calibrators is None:
             return (outputs + 1) / 2
-        columns = zip(self.calibrators, _limited(outputs, self.output_kind).T, strict=True)
-        return np.column_stack([calibrate(column) for calibrate, column in columns])
+        asked = range(len(self.kinds)) if which is None else which
+        columns = zip(asked, outputs.T, strict=True)
+        return np.column_stack(
+            [self.calibrators[s](_limited(column, self.kinds[s])) for s, column in columns]
+        )
 
-    def classes(self, outputs: Array, code: Code, n_jobs: int | None = None) -> Array:
-        """Return the class probabilities."""
-        q = code.distinct.expand_probabilities(self.binary(outputs))
-        counts = self.sample_counts[code.distinct.index]
-        return solve(q, code, self.method, sample_counts=counts, n_jobs=n_jobs)
+    def of_children(self, q: Array, i: int, n_jobs: int | None = None) -> Array:
+        """Return the probabilities of a node's children.
+
+        `q` holds the probabilities of the + sides of the node's own problems.
+        """
+        node = self.nodes[i]
+        if node.code.matrix.shape == (2, 1) and self.methods[i] in ("least_squares", "coupling"):
+            q = q if node.code.matrix[0, 0] > 0 else 1 - q
+            return np.hstack([q, 1 - q])
+        counts = self.sample_counts[self.distinct.index[node.problems]]
+        return solve(q, node.code, self.methods[i], sample_counts=counts, n_jobs=n_jobs)
+
+    def of_classes(self, q: Array, n_jobs: int | None = None) -> Array:
+        """Return the class probabilities: the product of the children's on the way to each class.
+
+        `q` holds the probabilities of the + sides of all problems.
+        """
+        p = np.empty((len(q), len(self.nodes[0].child)))
+        reached: dict[int, Array] = {0: np.ones(len(q))}
+        for i, node in enumerate(self.nodes):
+            here = reached.pop(i)
+            children = self.of_children(q[:, node.problems], i, n_jobs)
+            for c, below in enumerate(node.below):
+                if below < 0:
+                    p[:, -1 - below] = here * children[:, c]
+                else:
+                    reached[below] = here * children[:, c]
+        return p
 
 
 def fit_probabilities(
     plan: ProbabilityPlan,
+    distinct: DistinctProblems,
+    nodes: tuple[Node, ...],
     model: SeparateModel,
     train: Callable[[Indices], SeparateModel],
     X: Any,
     problems: BinaryProblems,
-    code: Code,
     weight: Array,
     pairwise: bool,
 ) -> ProbabilityModel:
@@ -72,40 +105,37 @@ def fit_probabilities(
     Parameters
     ----------
     plan : ProbabilityPlan
+    distinct : DistinctProblems
+    nodes : tuple of Node
     model : SeparateModel
         The problems, trained on all samples.
     train : callable
         Trains the problems on some of the samples.
     X : array, sparse matrix or data frame
     problems : BinaryProblems
-    code : Code
     weight : ndarray of shape (n_samples,)
     pairwise : bool
         Whether X is a kernel.
     """
     n_problems = problems.columns.shape[1]
     counts = np.array([max(problems.samples(s).size, 1) for s in range(n_problems)], dtype=float)
-    if plan.calibration == "none":
-        method = "least_squares" if plan.method == "auto" else plan.method
-        return ProbabilityModel(method, "none", plan.output_kind, None, counts)
+    methods = tuple("least_squares" if method == "auto" else method for method in plan.methods)
+    if set(plan.calibrations) == {"none"}:
+        return ProbabilityModel(methods, plan.kinds, None, counts, distinct, nodes)
     outputs = _outputs_for_calibration(plan, model, train, X, len(problems.y), pairwise)
-    outputs = _limited(outputs, plan.output_kind)
-    fit = CALIBRATIONS[plan.calibration]
-    calibrators = []
-    for s in range(n_problems):
+    calibrators: list[Calibrator] = []
+    for s, name in enumerate(plan.calibrations):
+        if name == "none":
+            calibrators.append(calibrations.own_probability)
+            continue
         samples = problems.samples(s)
         positive = problems.target(s, samples) > 0
-        calibrators.append(fit(outputs[samples, s], positive, weight[samples]))
-    found = ProbabilityModel(
-        "least_squares" if plan.method == "auto" else plan.method,
-        plan.calibration,
-        plan.output_kind,
-        tuple(calibrators),
-        counts,
-    )
-    if plan.method == "auto" and plan.splits is not None and is_one_vs_rest(code):
-        return _better_of_two(found, outputs, problems.y, code, weight)
-    return found
+        column = _limited(outputs[samples, s], plan.kinds[s])
+        calibrators.append(CALIBRATIONS[name](column, positive, weight[samples]))
+    found = ProbabilityModel(methods, plan.kinds, tuple(calibrators), counts, distinct, nodes)
+    if plan.splits is None:
+        return found
+    return _with_better_methods(plan, found, outputs, problems.y, weight)
 
 
 def _outputs_for_calibration(
@@ -118,34 +148,50 @@ def _outputs_for_calibration(
 ) -> Array:
     """Return outputs by models that did not see the sample, or `model` if it was never held out."""
     if plan.splits is None:
-        return model.outputs(X, plan.output_kind)
+        return model.outputs(X, plan.kinds)
     outputs = np.full((n_samples, len(model.problems)), np.nan)
     for training, test in plan.splits:
         held_out = rows_of(X, test)
         held_out = held_out[:, training] if pairwise else held_out
-        outputs[test] = train(training).outputs(held_out, plan.output_kind)
+        outputs[test] = train(training).outputs(held_out, plan.kinds)
     seen = np.flatnonzero(np.isnan(outputs).any(axis=1))
     if seen.size:
-        outputs[seen] = model.outputs(rows_of(X, seen), plan.output_kind)
+        outputs[seen] = model.outputs(rows_of(X, seen), plan.kinds)
     return outputs
 
 
-def _better_of_two(
-    found: ProbabilityModel, outputs: Array, y: Indices, code: Code, weight: Array
+def _with_better_methods(
+    plan: ProbabilityPlan, found: ProbabilityModel, outputs: Array, y: Indices, weight: Array
 ) -> ProbabilityModel:
-    """Return the model with the method of the lower log loss on held-out outputs."""
-    candidates = [
-        ProbabilityModel(
-            method, found.calibration, found.output_kind, found.calibrators, found.sample_counts
+    """Settle, on held-out outputs, what "auto" leaves open: how one-vs-rest nodes are solved."""
+    methods = list(found.methods)
+    for i, node in enumerate(found.nodes):
+        if plan.methods[i] == "auto" and is_one_vs_rest(node.code):
+            samples = np.flatnonzero(node.child[y] >= 0)
+            part = outputs if len(samples) == len(y) else outputs[samples]
+            q = found.distinct.expand_probabilities(found.binary(part))[:, node.problems]
+            methods[i] = _better_of_two(found, i, q, node.child[y[samples]], weight[samples])
+    return ProbabilityModel(
+        tuple(methods),
+        found.kinds,
+        found.calibrators,
+        found.sample_counts,
+        found.distinct,
+        found.nodes,
+    )
+
+
+def _better_of_two(found: ProbabilityModel, i: int, q: Array, child: Indices, weight: Array) -> str:
+    """Return the method with the lower log loss of the children."""
+    code = found.nodes[i].code
+    labels = np.arange(code.n_classes)
+    losses = {
+        method: log_loss(
+            child, _inside(solve(q, code, method)), labels=labels, sample_weight=weight
         )
         for method in ("normalise", "least_squares")
-    ]
-    labels = np.arange(code.n_classes)
-    losses = [
-        log_loss(y, _inside(c.classes(outputs, code)), labels=labels, sample_weight=weight)
-        for c in candidates
-    ]
-    return candidates[int(np.argmin(losses))]
+    }
+    return min(losses, key=lambda method: losses[method])
 
 
 def _inside(p: Array) -> Array:

@@ -8,46 +8,59 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled, process_routing
 from sklearn.utils.validation import _check_method_params, _check_sample_weight, has_fit_parameter
 
-from polychotomy.classifiers._checks import rows_of
+from polychotomy.classifiers._learners import Learner
 from polychotomy.classifiers._plan import Plan
 from polychotomy.classifiers._probabilities import ProbabilityModel, fit_probabilities
+from polychotomy.classifiers._rows import rows_of
 from polychotomy.learners import BinaryProblems, FitProgress, SeparateModel, seeded_clone
+
+Params = dict[str, Any]
+
+
+def check_params(
+    classifier: Any, method: str, X: Any, sample_weight: Any, params: Params
+) -> Params:
+    """Return the arguments for the binary classifiers, weights among them."""
+    _raise_for_params(params, classifier, method)
+    if sample_weight is None:
+        return params
+    return {**params, "sample_weight": _check_sample_weight(sample_weight, X)}
 
 
 def route(
-    classifier: Any, method: str, base: Any, X: Any, sample_weight: Any, params: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the arguments of the binary classifier's `method`."""
-    _raise_for_params(params, classifier, method)
-    if sample_weight is not None:
-        params = {**params, "sample_weight": _check_sample_weight(sample_weight, X)}
+    classifier: Any, method: str, learners: tuple[Learner, ...], params: Params
+) -> tuple[Params, ...]:
+    """Return the arguments of each learner's `method`."""
     if _routing_enabled():
-        return dict(process_routing(classifier, method, **params).estimator[method])
-    if sample_weight is not None and not has_fit_parameter(base, "sample_weight"):
-        raise ValueError(
-            f"{type(base).__name__} takes no sample_weight. Leave the weights out, take "
-            "another estimator or, for a pipeline, use scikit-learn's metadata routing."
-        )
-    return params
+        routed = process_routing(classifier, method, **params)
+        return tuple(dict(routed[learner.source][method]) for learner in learners)
+    for learner in learners:
+        if "sample_weight" in params and not has_fit_parameter(learner.estimator, "sample_weight"):
+            raise ValueError(
+                f"{type(learner.estimator).__name__} takes no sample_weight. Leave the weights "
+                "out, take another estimator or, for a pipeline, use scikit-learn's metadata "
+                "routing."
+            )
+    return (params,) * len(learners)
 
 
 def train(
     classifier: Any,
     plan: Plan,
     model: SeparateModel | None,
-    base: Any,
     X: Any,
     y: NDArray[np.intp],
     method: str,
-    params: dict[str, Any],
+    params: Params,
 ) -> tuple[SeparateModel, ProbabilityModel | None]:
     """Return the trained problems and the way to probabilities; `classifier` is left alone.
 
     `model` is what earlier batches gave, None for a first or only training.
     """
-    columns, names = plan.code.distinct.columns, plan.distinct_names()
+    columns, names = plan.distinct.columns, plan.distinct_names()
     n_models = 1 + len((plan.probability and plan.probability.splits) or ())
     n_tasks = n_models * columns.shape[1]
+    routed = route(classifier, method, plan.learners, params)
     context = classifier._init_callback_context(max_subtasks=n_tasks)
     context.call_on_fit_task_begin(estimator=classifier)
     progress = FitProgress(classifier, context, n_tasks, classifier.verbose)
@@ -55,7 +68,8 @@ def train(
     pairwise = get_tags(classifier).input_tags.pairwise
 
     def fresh(s: int) -> Any:
-        return seeded_clone(base, None if plan.seeds is None else plan.seeds[s])
+        learner = plan.learners[plan.learner_of[s]]
+        return seeded_clone(learner.estimator, None if plan.seeds is None else plan.seeds[s])
 
     def train_part(before: SeparateModel, part: Any, labels: Any, arguments: Any) -> SeparateModel:
         return before.trained(
@@ -63,23 +77,32 @@ def train(
             part,
             fresh,
             method=method,
-            fit_params=arguments,
+            fit_params=lambda s: arguments[plan.learner_of[s]],
             n_jobs=classifier.n_jobs,
             progress=progress,
         )
 
     def train_on(samples: NDArray[np.intp]) -> SeparateModel:
         part = rows_of(X, samples)
-        arguments = _check_method_params(X, params, indices=samples)
+        arguments = [_check_method_params(X, given, indices=samples) for given in routed]
         return train_part(untrained, part[:, samples] if pairwise else part, y[samples], arguments)
 
-    trained = train_part(model or untrained, X, y, params)
+    trained = train_part(model or untrained, X, y, routed)
     probabilities = None
     if plan.probability is not None:
-        weight = np.asarray(params.get("sample_weight", np.ones(len(y))), dtype=float)
+        weights = [given["sample_weight"] for given in routed if "sample_weight" in given]
+        weight = np.asarray(weights[0] if weights else np.ones(len(y)), dtype=float)
         problems = BinaryProblems(columns, y, names)
         probabilities = fit_probabilities(
-            plan.probability, trained, train_on, X, problems, plan.code, weight, pairwise
+            plan.probability,
+            plan.distinct,
+            plan.nodes,
+            trained,
+            train_on,
+            X,
+            problems,
+            weight,
+            pairwise,
         )
     context.call_on_fit_task_end(estimator=classifier)
     return trained, probabilities

@@ -41,6 +41,23 @@ class DistinctProblems:
         return np.where(self.sign > 0, q, 1 - q)
 
 
+def distinct_problems(matrix: Matrix, learners: NDArray[np.intp] | None = None) -> DistinctProblems:
+    """Return the different problems of a matrix, in order of appearance.
+
+    With `learners`, a number for each problem, those of different learners are different too.
+    """
+    orientation = _orientation(matrix)
+    oriented = matrix * orientation
+    keys = oriented if learners is None else np.vstack([oriented, learners])
+    _, first, inverse = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.argsort(order)
+    columns, index = oriented[:, first[order]], rank[inverse.ravel()]
+    for array in (columns, index, orientation):
+        array.setflags(write=False)
+    return DistinctProblems(columns, index, orientation)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Code:
     """A code: which classes stand on which side of which binary problem.
@@ -125,17 +142,7 @@ class Code:
     @cached_property
     def distinct(self) -> DistinctProblems:
         """The problems with identical and complementary columns merged, in order of appearance."""
-        orientation = _orientation(self.matrix)
-        _, first, inverse = np.unique(
-            self.matrix * orientation, axis=1, return_index=True, return_inverse=True
-        )
-        order = np.argsort(first)
-        rank = np.argsort(order)
-        columns = (self.matrix * orientation)[:, first[order]]
-        index = rank[inverse.ravel()]
-        for array in (columns, index, orientation):
-            array.setflags(write=False)
-        return DistinctProblems(columns, index, orientation)
+        return distinct_problems(self.matrix)
 
     @cached_property
     def is_one_vs_one(self) -> bool:

@@ -1,6 +1,6 @@
 """Training each binary problem apart: one clone of a scikit-learn classifier per problem."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -73,10 +73,20 @@ class SeparateModel:
         """Return the model that knows nothing yet."""
         return cls((TrainedProblem(None),) * n_problems)
 
-    def outputs(self, X: Any, kind: str, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Return the outputs of all problems, a column for each; see :class:`TrainedProblem`."""
+    def outputs(
+        self,
+        X: Any,
+        kinds: Sequence[str],
+        n_jobs: int | None = None,
+        which: Sequence[int] | None = None,
+    ) -> NDArray[np.float64]:
+        """Return the outputs of all problems, or of those in `which`, a column for each.
+
+        `kinds` has the kind of output of every problem, see :class:`TrainedProblem`.
+        """
+        asked = range(len(self.problems)) if which is None else which
         columns = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(problem.outputs)(X, kind) for problem in self.problems
+            delayed(self.problems[s].outputs)(X, kinds[s]) for s in asked
         )
         return np.column_stack(columns)
 
@@ -87,7 +97,7 @@ class SeparateModel:
         fresh: Callable[[int], Any],
         *,
         method: str,
-        fit_params: Mapping[str, Any],
+        fit_params: Callable[[int], Mapping[str, Any]],
         n_jobs: int | None,
         progress: FitProgress,
     ) -> "SeparateModel":
@@ -103,8 +113,9 @@ class SeparateModel:
             and 1, for the −1 and the +1 side.
         method : {"fit", "partial_fit"}
             What to call. A problem without samples in a batch stays as it is.
-        fit_params : mapping
-            Arguments of `method`; those with a value per sample are cut to the problem's samples.
+        fit_params : callable
+            Arguments of `method` for problem s; those with a value per sample are cut to the
+            problem's samples.
         n_jobs : int, optional
             Number of joblib workers.
         progress : FitProgress
@@ -119,7 +130,7 @@ class SeparateModel:
                 if learner is None and samples.size:
                     learner = fresh(s)
                 target = problems.target(s, samples)
-                yield delayed(_train)(learner, X, samples, target, words, method, fit_params)
+                yield delayed(_train)(learner, X, samples, target, words, method, fit_params(s))
 
         # Not every backend can hand results over one by one; then progress comes at the end.
         as_they_come = get_active_backend()[0].supports_return_generator

@@ -1,0 +1,270 @@
+"""What all classifiers share that train one binary classifier per problem."""
+
+import warnings
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from polychotomy.classifiers._checks import (
+    check_base,
+    check_batch_labels,
+    check_data,
+    check_labels,
+    unless_fit_fails,
+)
+from polychotomy.classifiers._plan import Plan
+from polychotomy.classifiers._probabilities import ProbabilityModel
+from polychotomy.classifiers._rows import blocks_of
+from polychotomy.classifiers._training import Params, check_params, train
+from polychotomy.learners import SeparateModel
+
+Array = NDArray[np.float64]
+
+
+def _has_probabilities(self: Any) -> bool:
+    return self.probability is not None
+
+
+def _learns_in_batches(self: Any) -> bool:
+    return bool(self._can_learn_in_batches())
+
+
+class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Trains by a plan, each distinct problem apart, and knows what its problems say.
+
+    A subclass makes the plan and turns outputs into classes.
+    """
+
+    estimator: Any
+    probability: str | None
+    n_jobs: int | None
+    classes_: NDArray[Any]
+    problems_: list[str]
+    estimators_: list[Any]
+    _plan: Plan
+    _model: SeparateModel
+    _probabilities: ProbabilityModel | None
+
+    # Weights go to the estimator, which is asked for them; they are none of our own.
+    __metadata_request__fit = {"sample_weight": UNUSED}  # noqa: RUF012
+    __metadata_request__partial_fit = {"sample_weight": UNUSED, "classes": UNUSED}  # noqa: RUF012
+
+    @abstractmethod
+    def _make_plan(
+        self, classes: NDArray[Any], X: Any, y: NDArray[np.intp] | None, params: Params
+    ) -> Plan:
+        """Return the plan; without y, for training in batches, of which X is the first."""
+
+    @abstractmethod
+    def _set_fitted(self, plan: Plan) -> None:
+        """Set the fitted attributes that only this class has."""
+
+    def _can_learn_in_batches(self) -> bool:
+        return hasattr(check_base(self.estimator), "partial_fit")
+
+    def _sources(self) -> dict[str, Any]:
+        """Return the estimators that metadata can be meant for, by name."""
+        return {"estimator": check_base(self.estimator)}
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Train the binary problems.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Training data. Data frames reach the estimator as they are.
+        y : array-like of shape (n_samples,)
+            Labels, of at least two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights, for estimators that take them.
+        **fit_params
+            Further arguments of the estimator's ``fit``; only with scikit-learn's metadata
+            routing enabled.
+
+        Returns
+        -------
+        self
+        """
+        with unless_fit_fails(self):
+            check_base(self.estimator)
+            X, y = check_data(self, X, y)
+            classes, indices = check_labels(y)
+            params = check_params(self, "fit", X, sample_weight, fit_params)
+            plan = self._make_plan(classes, X, indices, params)
+            return self._train(plan, X, indices, "fit", params)
+
+    @available_if(_learns_in_batches)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **fit_params: Any
+    ) -> Self:
+        """Train the binary problems further on a batch of samples.
+
+        Estimators learn in place: if one of them fails, others may have learnt the batch already.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The batch.
+        y : array-like of shape (n_samples,)
+            Its labels.
+        classes : array-like of shape (n_classes,), optional
+            All labels that will ever occur; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights, for estimators that take them.
+        **fit_params
+            Further arguments of the estimator's ``partial_fit``; only with scikit-learn's
+            metadata routing enabled.
+
+        Returns
+        -------
+        self
+        """
+        check_base(self.estimator)
+        first = not self.__sklearn_is_fitted__()
+        X, y = check_data(self, X, y, reset=first)
+        labels, indices = check_batch_labels(y, classes, None if first else self.classes_)
+        params = check_params(self, "partial_fit", X, sample_weight, fit_params)
+        plan = self._make_plan(labels, X, None, params) if first else self._plan
+        return self._train(plan, X, indices, "partial_fit", params)
+
+    def binary_outputs(self, X: Any) -> Array:
+        """Return what the binary problems say.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        outputs : ndarray of shape (n_samples, n_problems)
+            A column for each of ``problems_``: positive for its +1 side, the size is the
+            confidence.
+        """
+        check_is_fitted(self)
+        return self._outputs(check_data(self, X, reset=False))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return the class probabilities.
+
+        The outputs are calibrated to binary probabilities, and these are solved for the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.svm import SVC
+        >>> from polychotomy import CodeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> classifier = CodeClassifier(SVC()).fit(X, y)
+        >>> classifier.probability_, classifier.calibration_
+        ('coupling', 'sigmoid')
+        >>> classifier.predict_proba(X[:1]).argmax()
+        np.int64(0)
+        """
+        check_is_fitted(self)
+        X = check_data(self, X, reset=False)
+        self._check_probabilities()
+        blocks = blocks_of(X, self._plan.code.n_problems)
+        return np.concatenate([self._class_probabilities(part) for part in blocks])
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the class probabilities; −inf for 0.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return how metadata reach the estimator, see scikit-learn's metadata routing.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        mapping = MethodMapping()
+        for method in ("fit", "partial_fit"):
+            mapping.add(caller=method, callee=method)
+        return MetadataRouter(owner=self).add(**self._sources(), method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.estimator is None or hasattr(self.estimator, "__sklearn_tags__"):
+            base = get_tags(check_base(self.estimator, lenient=True))
+            tags.input_tags = base.input_tags
+            tags.non_deterministic = base.non_deterministic
+        return tags
+
+    def _train(self, plan: Plan, X: Any, y: NDArray[np.intp], method: str, params: Params) -> Self:
+        """Train, and change what is fitted only when all has succeeded."""
+        before = self._model if method == "partial_fit" and self.__sklearn_is_fitted__() else None
+        self._model, self._probabilities = train(self, plan, before, X, y, method, params)
+        self._plan = plan
+        self.classes_, self.problems_ = plan.classes, plan.names()
+        self.estimators_ = [problem.estimator for problem in self._model.problems]
+        self._set_fitted(plan)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_")
+
+    def _check_probabilities(self) -> None:
+        """Raise or warn if there are no probabilities, or not all are determined."""
+        if self._probabilities is None:
+            raise ValueError(
+                "There are no probabilities: partial_fit cannot calibrate outputs. Use fit, or an "
+                "estimator with predict_proba and calibration='none'."
+            )
+        undetermined = [
+            np.isin(node.child, node.code.unidentified)
+            for node in self._plan.nodes
+            if node.code.unidentified
+        ]
+        if undetermined:
+            names = self.classes_[np.any(undetermined, axis=0)][:10].astype(str)
+            warnings.warn(
+                "The code does not determine the probabilities of the classes "
+                f"{', '.join(names)}; of those possible, the most even ones are given.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _outputs(self, X: Any) -> Array:
+        outputs = self._model.outputs(X, self._plan.kinds, self.n_jobs)
+        return self._plan.distinct.expand(outputs)
+
+    def _binary_probabilities(self, X: Any) -> Array:
+        """Return the probability of the + side of every problem."""
+        assert self._probabilities is not None
+        outputs = self._model.outputs(X, self._probabilities.kinds, self.n_jobs)
+        return self._plan.distinct.expand_probabilities(self._probabilities.binary(outputs))
+
+    def _class_probabilities(self, X: Any) -> Array:
+        assert self._probabilities is not None
+        return self._probabilities.of_classes(self._binary_probabilities(X), self.n_jobs)

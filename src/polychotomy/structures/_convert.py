@@ -1,0 +1,288 @@
+"""From one structure to another that asks the same questions, and from codes and linkages."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polychotomy.codes import Code
+from polychotomy.codes._code import Matrix
+from polychotomy.errors import CodeError, StructureError
+from polychotomy.structures._structure import BARE_NAME, Structure
+
+_TREE = Code([[-1], [1]], name="tree")
+_MOST_PAIRED_CLASSES = 100
+
+
+def two_children(first: Any, second: Any) -> Structure:
+    """Return the node that parts one structure or class, −1, from another, +1.
+
+    Examples
+    --------
+    >>> from polychotomy.structures import two_children
+    >>> print(two_children("oak", "elm"))
+    "" {oak elm}
+    """
+    return Structure(_TREE, (first, second))
+
+
+def from_code(code: Any, classes: Sequence[Any] | None = None) -> Structure:
+    """Return a flat code as a structure of one node.
+
+    Parameters
+    ----------
+    code : Code or array-like of shape (n_classes, n_problems)
+    classes : sequence of labels, optional
+        What the rows stand for; by default 0, 1, ….
+
+    Examples
+    --------
+    >>> from polychotomy.codes import adjacent
+    >>> from polychotomy.structures import from_code
+    >>> print(from_code(adjacent(3), ["cold", "warm", "hot"]))
+    "" 0 / 1 2;
+    "" 0 1 / 2;
+    {cold warm hot}
+    """
+    code = code if isinstance(code, Code) else Code(code)
+    return Structure(code, range(code.n_classes) if classes is None else classes)
+
+
+def from_linkage(linkage: ArrayLike, classes: Sequence[Any] | None = None) -> Structure:
+    """Return the tree of a SciPy linkage matrix.
+
+    Of two clusters that are joined, the one with more classes comes first, and of equal ones the
+    one that SciPy numbers higher: the order of Mills' figures.
+
+    Parameters
+    ----------
+    linkage : array-like of shape (n_classes − 1, 4)
+        What :func:`scipy.cluster.hierarchy.linkage` returns.
+    classes : sequence of labels, optional
+        What the observations stand for; by default 0, 1, ….
+
+    Examples
+    --------
+    >>> from scipy.cluster.hierarchy import linkage
+    >>> from polychotomy.structures import from_linkage
+    >>> print(from_linkage(linkage([[0.0], [5.0], [1.0]]), ["a", "b", "c"]))
+    "" {
+      "" {c a}
+      b
+    }
+    """
+    from scipy.cluster.hierarchy import is_valid_linkage
+
+    Z = np.asarray(linkage, dtype=float)
+    if not is_valid_linkage(Z) or not _joins_each_once(Z[:, :2].astype(int)):
+        raise StructureError(
+            "The 'linkage' parameter must be a linkage matrix as SciPy makes them, n−1 rows of "
+            f"four columns. Got an array of shape {Z.shape}."
+        )
+    labels = range(len(Z) + 1) if classes is None else classes
+    if len(labels) != len(Z) + 1:
+        raise StructureError(
+            f"The 'classes' parameter must name the {len(Z) + 1} observations of the linkage. "
+            f"Got {len(labels)} labels."
+        )
+    made = [Structure.of_class(label) for label in labels]
+    for pair in Z[:, :2].astype(int):
+        last, first = sorted(pair, key=lambda c: (made[c].n_classes, c))
+        made.append(two_children(made[first], made[last]))
+    return made[-1]
+
+
+def _joins_each_once(pairs: NDArray[np.int_]) -> bool:
+    """Whether every cluster but the last is joined once, after it was made."""
+    made = len(pairs) + 1 + np.arange(len(pairs))
+    in_time = (pairs < made[:, np.newaxis]).all()
+    return bool(in_time and (np.sort(pairs.ravel()) == np.arange(2 * len(pairs))).all())
+
+
+def flatten(structure: Structure) -> Structure:
+    """Return the flat structure that asks the same questions: its ``code`` is the flat code.
+
+    The problems of a node become problems of all classes below it; classes elsewhere take no
+    part. They come in the order of ``structure.problems``, the classes in that of
+    ``structure.classes``, names and options stay.
+
+    References
+    ----------
+    Mills (2023), "Solving for multi-class: a survey and synthesis", sections 5 and 7.
+
+    Examples
+    --------
+    >>> from polychotomy.structures import balanced, flatten
+    >>> print(flatten(balanced("abcd")).code.matrix.T)
+    [[-1 -1  1  1]
+     [-1  1  0  0]
+     [ 0  0 -1  1]]
+    """
+    if structure.depth <= 1:
+        return structure
+    row = {label: r for r, label in enumerate(structure.classes)}
+    columns: list[Matrix] = []
+    names: list[str | None] = []
+    options: list[str | None] = []
+    for node in structure.nodes():
+        assert node.code is not None
+        sizes = [child.n_classes for child in node.children]
+        block = np.zeros((structure.n_classes, node.code.n_problems), dtype=np.int8)
+        first = row[node.classes[0]]  # the classes of a node stand together
+        block[first : first + node.n_classes] = np.repeat(node.code.matrix, sizes, axis=0)
+        columns.append(block)
+        names.extend(node.names)
+        options.extend(node.options)
+    return Structure(np.hstack(columns), structure.classes, names=names, options=options)
+
+
+def nest(structure: Structure) -> Structure:
+    """Return a nested structure that asks the same questions as a flat one, as deep as possible.
+
+    Classes belong together if every problem either treats them alike or is about them alone; the
+    problems among them become a node of their own. What cannot be parted stays flat. Flattening
+    the result gives the same problems, though perhaps in another order.
+
+    Parameters
+    ----------
+    structure : Structure
+        A nested one is flattened first.
+
+    Examples
+    --------
+    >>> from polychotomy import parse_structure
+    >>> from polychotomy.structures import nest
+    >>> print(nest(parse_structure("a 0 1 / 2; b 0 / 1; {oak elm field}")))
+    a {
+      b {oak elm}
+      field
+    }
+    """
+    if structure.is_class:
+        return structure
+    flat = flatten(structure)
+    assert flat.code is not None
+    everything = np.arange(flat.n_classes), np.arange(flat.code.n_problems)
+    # Groups are cut from the outside in and put together from the inside out.
+    order, pending = [], [everything]
+    while pending:
+        classes, problems = pending.pop()
+        groups, own = _cut(flat.code.matrix[np.ix_(classes, problems)])
+        inner = [
+            (classes[group], problems[own == g]) for g, group in enumerate(groups) if len(group) > 1
+        ]
+        order.append(([classes[group] for group in groups], problems[own == -1]))
+        pending.extend(inner)
+    made: dict[int, Structure] = {
+        r: Structure.of_class(label) for r, label in enumerate(flat.classes)
+    }
+    for members, problems in reversed(order):
+        first = [group[0] for group in members]
+        node = Structure(
+            flat.code.matrix[np.ix_(first, problems)],
+            [made[r] for r in first],
+            names=[flat.names[s] for s in problems],
+            options=[flat.options[s] for s in problems],
+        )
+        made[first[0]] = node
+    return made[0]
+
+
+def _cut(matrix: Matrix) -> tuple[list[NDArray[np.intp]], NDArray[np.intp]]:
+    """Return groups of classes, and for each problem the group it is about, −1 for all of them."""
+    group = _groups(matrix)
+    order = np.unique(group, return_index=True)[1]
+    groups = [np.flatnonzero(group == group[first]) for first in np.sort(order)]
+    own = np.full(matrix.shape[1], -1)
+    for g, members in enumerate(groups):
+        inside = matrix[members]
+        own[(inside != inside[0]).any(axis=0)] = g
+    first = [members[0] for members in groups]
+    try:
+        for g, members in enumerate(groups):
+            if len(members) > 1:
+                Code(matrix[np.ix_(members, np.flatnonzero(own == g))])
+        Code(matrix[np.ix_(first, np.flatnonzero(own == -1))])
+    except CodeError:  # no node could be made of these groups
+        return [np.array([r]) for r in range(len(matrix))], np.full(matrix.shape[1], -1)
+    return groups, own
+
+
+def _groups(matrix: Matrix) -> NDArray[np.intp]:
+    """Return the number of each class's group: the largest ones that are not all classes.
+
+    A group is closed under one rule: a problem that does not treat its members alike has all its
+    classes in the group.
+    """
+    k = len(matrix)
+    strict = matrix.all(axis=0)
+    group = np.arange(k)
+    if strict.any():  # those problems part the groups, and within each the rest is tried
+        _, parts = np.unique(matrix[:, strict], axis=0, return_inverse=True)
+        parts = parts.ravel()
+        for p in range(parts.max() + 1):
+            members = np.flatnonzero(parts == p)
+            inside = matrix[members]
+            about = np.asarray(matrix[:, (inside != inside[0]).any(axis=0)].any(axis=1))
+            if not about[parts != p].any():
+                group[members] = members[0]
+        return group
+    if k > _MOST_PAIRED_CLASSES:
+        return group
+    for a in range(k):
+        for b in range(a + 1, k):
+            if group[a] != group[b]:
+                closed = _closure(matrix, a, b)
+                if not closed.all():
+                    group[np.isin(group, group[closed])] = group[a]
+    return group
+
+
+def _closure(matrix: Matrix, a: int, b: int) -> NDArray[np.bool_]:
+    """Return the smallest group with two classes."""
+    members = np.zeros(len(matrix), dtype=bool)
+    members[[a, b]] = True
+    while True:
+        inside = matrix[members]
+        parted = (inside != inside[0]).any(axis=0)
+        grown = np.asarray(members | matrix[:, parted].any(axis=1))
+        if (grown == members).all():
+            return members
+        members = grown
+
+
+def name_problems(structure: Structure, base: str) -> Structure:
+    """Return a structure whose problems are named after their place, as libAGF names models.
+
+    The only problem of the root is called `base`, several are called ``base-00``, ``base-01``, …;
+    below child c everything begins with ``base.0c``. Names and options there were are dropped.
+
+    Examples
+    --------
+    >>> from polychotomy.structures import balanced, name_problems
+    >>> print(name_problems(balanced(range(3)), "shuttle"))
+    shuttle {
+      0
+      shuttle.01 {1 2}
+    }
+    """
+    if not BARE_NAME.fullmatch(base):
+        raise StructureError(
+            "The 'base' parameter must be letters, digits, '_', '.', '-' and '/' after a first "
+            f"letter. Got {base!r}."
+        )
+    order, pending = [], [(structure, base)]
+    while pending:
+        node, name = pending.pop()
+        order.append((node, name))
+        pending.extend((child, f"{name}.{c:02d}") for c, child in enumerate(node.children))
+    made: dict[int, Structure] = {}
+    for node, name in reversed(order):
+        if node.code is None:
+            made[id(node)] = node
+            continue
+        several = node.code.n_problems > 1
+        names = [f"{name}-{s:02d}" if several else name for s in range(node.code.n_problems)]
+        made[id(node)] = Structure(node.code, [made[id(c)] for c in node.children], names=names)
+    return made[id(structure)]

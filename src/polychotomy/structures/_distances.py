@@ -1,0 +1,299 @@
+"""How far apart classes are: one number for each pair, from the samples of both."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polychotomy.errors import unknown_name
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+_TREE_FEATURES = 12
+_TREE_SAMPLES = 64
+_BLOCK_DISTANCES = 2**22
+_FOLDS = 5
+
+
+def class_distances(
+    X: Any,
+    y: ArrayLike,
+    distance: str | Callable[[Any, Indices], ArrayLike] = "hausdorff",
+    *,
+    quantile: float = 1.0,
+    sample_weight: ArrayLike | None = None,
+) -> Array:
+    r"""Return the distance between each two classes.
+
+    Parameters
+    ----------
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Finite numbers. All distances but ``"mahalanobis"`` and ``"bhattacharyya"`` depend on the
+        scales of the features.
+    y : array-like of shape (n_samples,)
+        Labels.
+    distance : str or callable, default="hausdorff"
+        - ``"hausdorff"``: max(max_k min_l |x_k−x_l|, max_l min_k |x_k−x_l|), exactly;
+        - ``"centroid"``: |μ_i−μ_j|² / √(σ_i σ_j), with σ_i² = Σ|x−μ_i|² / (n_i−1); a class
+          without spread gets that of all classes together;
+        - ``"mahalanobis"``: between the means, with the classes' common covariance;
+        - ``"bhattacharyya"``: between normal distributions with the classes' own means and
+          covariances; each covariance is shrunk toward the common one by as much as d + 1
+          samples of that would do;
+        - ``"confusion"``: 1 − (P_ij + P_ji) / 2, with P_ij the share of class i that a linear
+          discriminant (nearest centroids for sparse X and very few samples) takes for class j in
+          five folds;
+        - a function of X and the class indices that returns the matrix.
+    quantile : float, default=1.0
+        For ``"hausdorff"``: the quantile that stands for the outer maxima. Below 1, a few far
+        samples no longer decide.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights in means and covariances; samples without weight are left out.
+
+    Returns
+    -------
+    distances : ndarray of shape (n_classes, n_classes)
+        In the order of the sorted labels; symmetric, with a zero diagonal.
+
+    Notes
+    -----
+    The Hausdorff distance takes a query of every sample in a tree of every class, or in many
+    dimensions a matrix product with it, a block at a time.
+
+    References
+    ----------
+    Mills (2023), "Solving for multi-class: a survey and synthesis", section 5.2, whose formulas
+    for the standard deviation and the Hausdorff distance are read as they are meant.
+
+    Examples
+    --------
+    >>> from polychotomy.structures import class_distances
+    >>> class_distances([[0.0], [1.0], [5.0]], ["a", "a", "b"])
+    array([[0., 5.],
+           [5., 0.]])
+    """
+    X, indices, weight = _check_samples(X, y, sample_weight)
+    if callable(distance):
+        D = np.asarray(distance(X, indices), dtype=float)
+    elif distance == "hausdorff":
+        D = hausdorff(X, indices, _check_quantile(quantile))
+    elif isinstance(distance, str) and distance in DISTANCES:
+        D = DISTANCES[distance](X, indices, weight)
+    else:
+        raise unknown_name("distance", distance, ["hausdorff", *DISTANCES])
+    k = int(indices.max()) + 1
+    if D.shape != (k, k) or not np.isfinite(D).all():
+        raise ValueError(
+            f"The 'distance' parameter must give finite numbers for all pairs of {k} classes. "
+            f"Got an array of shape {D.shape}."
+        )
+    D = (D + D.T) / 2
+    np.fill_diagonal(D, 0)
+    return D
+
+
+def hausdorff(X: Any, y: Indices, quantile: float) -> Array:
+    """Return the Hausdorff distances, with a quantile for the outer maxima."""
+    k = int(y.max()) + 1
+    order = np.argsort(y, kind="stable")
+    X, borders = X[order], np.searchsorted(y[order], np.arange(k + 1))
+    centred = X if _is_sparse(X) else X - X.mean(axis=0)
+    directed = np.empty((k, k))
+    for c in range(k):
+        nearest = _nearest(X, centred, slice(borders[c], borders[c + 1]))
+        if quantile == 1:
+            directed[:, c] = np.maximum.reduceat(nearest, borders[:-1])
+        else:
+            parts = np.split(nearest, borders[1:-1])
+            directed[:, c] = [np.quantile(part, quantile) for part in parts]
+    return np.maximum(directed, directed.T)
+
+
+def _nearest(X: Any, centred: Any, part: slice) -> Array:
+    """Return the distance of each sample to the nearest one of a part."""
+    from scipy.spatial import KDTree
+
+    n_part = part.stop - part.start
+    if not _is_sparse(X) and X.shape[1] <= _TREE_FEATURES and n_part >= _TREE_SAMPLES:
+        return np.asarray(KDTree(X[part]).query(X)[0])
+    nearest = np.empty(X.shape[0])
+    squares = _squares(centred[part])
+    size = max(1, _BLOCK_DISTANCES // n_part)
+    for start in range(0, X.shape[0], size):
+        block = slice(start, start + size)
+        products = centred[block] @ centred[part].T
+        products = products.toarray() if _is_sparse(products) else products
+        # The product finds the nearest sample; how far it is, would be rounded too much.
+        found = X[part][(squares - 2 * products).argmin(axis=1)]
+        nearest[block] = np.sqrt(_squares(X[block] - found))
+    return nearest
+
+
+def _is_sparse(X: Any) -> bool:
+    from scipy.sparse import issparse
+
+    return bool(issparse(X))
+
+
+def _squares(rows: Any) -> Array:
+    """Return the squared length of each row."""
+    if _is_sparse(rows):
+        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", rows, rows)
+
+
+def _means(X: Any, y: Indices, weight: Array) -> tuple[Array, Array]:
+    """Return the weight and the mean of each class."""
+    from scipy.sparse import csr_array
+
+    total = np.bincount(y, weights=weight).astype(float)
+    pick = csr_array((weight, (y, np.arange(len(y)))), shape=(len(total), len(y)))
+    sums = pick @ X
+    sums = np.asarray(sums.toarray() if hasattr(sums, "toarray") else sums)
+    return total, sums / total[:, np.newaxis]
+
+
+def centroid(X: Any, y: Indices, weight: Array) -> Array:
+    """Return squared distances of means over geometric means of standard deviations."""
+    from scipy.spatial.distance import pdist, squareform
+
+    total, means = _means(X, y, weight)
+    lengths = np.bincount(y, weights=weight * _squares(X))
+    scatter = np.maximum(lengths - total * _squares(means), 0)
+    scatter[scatter <= 1e-12 * lengths] = 0
+    common = scatter.sum() / max(total.sum() - len(total), 1) or 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = scatter / (total - 1)
+    deviation = np.sqrt(np.where((total > 1) & (scatter > 0), own, common))
+    D: Array = squareform(pdist(means, "sqeuclidean")) / np.sqrt(np.outer(deviation, deviation))
+    return D
+
+
+def mahalanobis(X: Any, y: Indices, weight: Array) -> Array:
+    """Return the distances of means, measured by the common covariance."""
+    from scipy.spatial.distance import pdist, squareform
+
+    _, means, common, _ = _gaussians(X, y, weight, own=False)
+    root = np.linalg.cholesky(common)
+    D: Array = squareform(pdist(np.linalg.solve(root, means.T).T))
+    return D
+
+
+def bhattacharyya(X: Any, y: Indices, weight: Array) -> Array:
+    """Return Δᵀ S⁻¹ Δ / 8 + ½ log(|S| / √(|S_i| |S_j|)) with S = (S_i + S_j) / 2."""
+    _, means, _, covariances = _gaussians(X, y, weight, own=True)
+    log_size = np.linalg.slogdet(covariances)[1]
+    D = np.zeros((len(means), len(means)))
+    for i in range(len(means) - 1):
+        middle = (covariances[i] + covariances[i + 1 :]) / 2
+        step = (means[i + 1 :] - means[i])[:, :, np.newaxis]
+        quadratic = (step * np.linalg.solve(middle, step)).sum(axis=(1, 2))
+        sizes = np.linalg.slogdet(middle)[1] - (log_size[i] + log_size[i + 1 :]) / 2
+        D[i, i + 1 :] = D[i + 1 :, i] = quadratic / 8 + np.maximum(sizes, 0) / 2
+    return D
+
+
+def _gaussians(
+    X: Any, y: Indices, weight: Array, *, own: bool
+) -> tuple[Array, Array, Array, Array]:
+    """Return weights, means, the common covariance and, if wanted, the shrunk ones of classes."""
+    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
+    total, means = _means(X, y, weight)
+    k, d = means.shape
+    common = np.zeros((d, d))
+    scatters = np.zeros((k if own else 0, d, d))
+    for c in range(k):
+        members = y == c
+        centred = (X[members] - means[c]) * np.sqrt(weight[members])[:, np.newaxis]
+        scatter = centred.T @ centred
+        common += scatter
+        if own:
+            scatters[c] = scatter
+    common /= max(total.sum() - k, 1)
+    spread = np.trace(common) / d
+    common += (1e-6 * spread if spread > 0 else 1.0) * np.eye(d)
+    shrunk = (scatters + (d + 1) * common) / (total[: len(scatters), None, None] + d)
+    return total, means, common, shrunk
+
+
+def confusion(X: Any, y: Indices, weight: Array) -> Array:
+    """Return how seldom classes are taken for each other by a fast classifier, out of fold."""
+    k = int(y.max()) + 1
+    shares = np.zeros((k, k))
+    fold = _folds(y)
+    for number in range(_FOLDS):
+        training, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+        if test.size:
+            said = _classify(X[training], y[training], X[test], k)
+            np.add.at(shares, (y[test], said), 1)
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1)
+    return 1 - (shares + shares.T) / 2
+
+
+def _classify(X: Any, y: Indices, X_test: Any, k: int) -> Indices:
+    """Return the classes that a linear discriminant or, for want of samples, the means predict."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    if not _is_sparse(X) and len(y) > k:
+        return np.asarray(LinearDiscriminantAnalysis().fit(X, y).predict(X_test))
+    means = _means(X, y, np.ones(len(y)))[1]
+    return (_squares(means) - 2 * np.asarray(X_test @ means.T)).argmin(axis=1)
+
+
+def _folds(y: Indices) -> Indices:
+    """Return a fold for each sample, always alike; no class is ever missing from training."""
+    fold = np.empty(len(y), dtype=np.intp)
+    rng = np.random.default_rng(0)
+    for c in range(int(y.max()) + 1):
+        members = rng.permutation(np.flatnonzero(y == c))
+        fold[members] = np.arange(len(members)) % _FOLDS if len(members) > 1 else -1
+    return fold
+
+
+DISTANCES: dict[str, Callable[[Any, Indices, Array], Array]] = {
+    "centroid": centroid,
+    "mahalanobis": mahalanobis,
+    "bhattacharyya": bhattacharyya,
+    "confusion": confusion,
+}
+"""The distances by name, but for Hausdorff's, which takes a quantile. A new one is a line here."""
+
+
+def _check_samples(X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Any, Indices, Array]:
+    """Return X as numbers, class indices and weights, without the samples that have no weight."""
+    try:
+        X = X.tocsr().astype(float) if _is_sparse(X) else np.asarray(X, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Distances between classes need numbers: {error}. Encode X first, or give a structure "
+            "that does not go by distances, such as 'balanced'."
+        ) from error
+    labels = np.asarray(y)
+    if X.ndim != 2 or labels.ndim != 1 or X.shape[0] != len(labels) or not len(labels):
+        raise ValueError(
+            "X must have shape (n_samples, n_features) and y a label for each sample. "
+            f"Got shapes {X.shape} and {labels.shape}."
+        )
+    if not np.isfinite(X.data if _is_sparse(X) else X).all():
+        raise ValueError(
+            "Distances between classes need finite numbers, and X has NaN or infinity. Fill them "
+            "in, or give a structure that does not go by distances, such as 'balanced'."
+        )
+    weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, float)
+    used = np.flatnonzero(weight > 0)
+    indices = np.unique(labels, return_inverse=True)[1].ravel()
+    if len(np.unique(indices[used])) <= indices.max():
+        raise ValueError("Every class needs a sample with positive weight.")
+    if len(used) < len(labels):
+        X, indices, weight = X[used], indices[used], weight[used]
+    return X, indices, weight
+
+
+def _check_quantile(quantile: float) -> float:
+    if not 0 < quantile <= 1:
+        raise ValueError(
+            f"The 'quantile' parameter must be above 0 and at most 1. Got {quantile!r}."
+        )
+    return float(quantile)

@@ -1,0 +1,434 @@
+"""The control language: text to structure, with errors that put a caret under the fault.
+
+The grammar is in ``control.lark``. Tokens get their roles (:class:`Roles`), lark's LALR parser puts
+them together, and :class:`Builder` makes structures of what it finds, from left to right and from
+the inside out; nothing recurses, so that deep text meets no limit but the stated one.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polychotomy.errors import CodeError, StructureError
+from polychotomy.structures._format import RESERVED, check_dialect
+from polychotomy.structures._structure import Label, Structure
+
+if TYPE_CHECKING:
+    from lark import Token
+
+MAX_CHARACTERS = 5_000_000
+MAX_DEPTH = 10_000
+_SHOWN = 72
+
+# What a code calls classes are the children of a node here.
+_CHILDREN = re.compile("[Cc]lass(es)?")
+_CHILD_WORDS = {"class": "child", "Class": "Child", "classes": "children", "Classes": "Children"}
+_INTEGER = re.compile(r"[+-]?[0-9]{1,300}")
+_REAL = re.compile(r"[+-]?[0-9]{1,300}(\.[0-9]{0,300})?([eE][+-]?[0-9]{1,4})?")
+
+
+def parse_structure(
+    text: str, classes: Sequence[Any] | None = None, *, dialect: str = "polychotomy"
+) -> Structure:
+    """Return the structure that a text in the control language describes.
+
+    A class stands for itself. ``model {a b}`` is a node of two children and parts the first, −1,
+    from the second, +1. Lines ``model 0 1 / 2;`` before a brace are the problems of a node: numbers
+    count its children from 0, and those left of the slash are on the −1 side. A model is a name, or
+    a quoted string of options, ``""`` for none. Labels are numbers, bare words, or anything in
+    double quotes, in which a backslash escapes as in JSON. ``#`` begins a comment.
+
+    Parameters
+    ----------
+    text : str
+        At most 5 million characters, with at most 10 000 braces within each other.
+    classes : sequence of labels, optional
+        The classes there are. Each must then occur once, and no other may. They are also found by
+        how they are written: ``7`` can stand for the class ``"7"``.
+    dialect : {"polychotomy", "libagf"}, default="polychotomy"
+        With ``"libagf"`` labels are integers, quoted strings have no escapes, and the options
+        ``"."`` repeat the last ones at the same depth or else the parent's.
+
+    Returns
+    -------
+    structure : Structure
+
+    Raises
+    ------
+    StructureError
+        (a ``ValueError``) with the line and a caret under the fault.
+
+    References
+    ----------
+    Mills (2023), "Solving for multi-class: a survey and synthesis", section 6.
+
+    Examples
+    --------
+    >>> from polychotomy import parse_structure
+    >>> structure = parse_structure('''
+    ... TreeVsField {                      # Mills' example
+    ...   EvergreenVsDeciduous {0 1}
+    ...   "C=10" {2 3}
+    ... }''')
+    >>> structure.problems[0].minus, structure.problems[2].options
+    ((0, 1), 'C=10')
+    >>> parse_structure("model 0 / 2; {oak elm}")
+    Traceback (most recent call last):
+        ...
+    polychotomy.errors.StructureError: line 1, column 11: there is no child 2: ...
+    model 0 / 2; {oak elm}
+              ^
+    """
+    check_dialect(dialect)
+    if not isinstance(text, str):
+        raise StructureError(f"The text must be a string. Got {type(text).__name__}.")
+    if len(text) > MAX_CHARACTERS:
+        raise StructureError(
+            f"The text may have at most {MAX_CHARACTERS} characters. Got {len(text)}."
+        )
+    try:
+        return _parse(text, Builder(_Labels(classes), dialect), Roles(dialect))
+    except _FaultError as fault:
+        raise _error_at(text, str(fault), fault.position) from None
+
+
+class _FaultError(Exception):
+    """What is wrong, and where."""
+
+    def __init__(self, message: str, at: "Token | int") -> None:
+        super().__init__(message)
+        self.position = at if isinstance(at, int) else at.start_pos or 0
+
+
+def _error_at(text: str, message: str, position: int) -> StructureError:
+    """Return the error that shows the line, and a caret under the fault."""
+    start = text.rfind("\n", 0, position) + 1
+    end = text.find("\n", position) % (len(text) + 1)
+    line, column = text.count("\n", 0, position) + 1, position - start + 1
+    first = max(start, position - _SHOWN // 2)
+    before, after = "…" * (first > start), "…" * (first + _SHOWN < end)
+    shown = "".join(
+        c if c.isprintable() else " " if c.isspace() else "�"  # tabs would move the caret
+        for c in text[first : min(end, first + _SHOWN)]
+    )
+    caret = " " * (len(before) + position - first) + "^"
+    return StructureError(
+        f"line {line}, column {column}: {message}\n{before}{shown}{after}\n{caret}",
+        line=line,
+        column=column,
+    )
+
+
+def _parse(text: str, builder: "Builder", roles: "Roles") -> Structure:
+    from lark import Lark, UnexpectedCharacters, UnexpectedToken
+
+    grammar = files("polychotomy.structures").joinpath("control.lark").read_text("utf-8")
+    lark = Lark(
+        grammar, start="branch", parser="lalr", lexer="basic", transformer=builder, postlex=roles
+    )
+    try:
+        structure: Any = lark.parse(text)  # what the builder makes of the topmost rule
+    except UnexpectedCharacters as error:
+        raise _wrong_character(text, error.pos_in_stream or 0) from None
+    except UnexpectedToken as error:
+        raise _wrong_token(text, error.token, set(error.accepts or error.expected)) from None
+    builder.labels.check_complete(text)
+    assert isinstance(structure, Structure)
+    return structure
+
+
+def _wrong_character(text: str, position: int) -> _FaultError:
+    if text[position] == '"':
+        return _FaultError("the quotation marks opened here are not closed on this line", position)
+    named = repr(text[position]) if text[position].isprintable() else ascii(text[position])
+    return _FaultError(
+        f"{named} must not stand here; put labels that need it in double quotes", position
+    )
+
+
+def _wrong_token(text: str, token: "Token", expected: set[str]) -> _FaultError:
+    if token.type == "$END":
+        if not text.strip():
+            return _FaultError("there is no structure: the text is empty", 0)
+        return _FaultError("the text ends in the middle of a structure", len(text.rstrip()))
+    if "INDEX" in expected and token.type in ("SLASH", "SEMICOLON"):
+        return _FaultError("a side of the problem is empty: name children, counted from 0", token)
+    if "SEMICOLON" in expected:
+        return _FaultError(
+            "the problem must go on with children, counted from 0, or end in ';'", token
+        )
+    if "INDEX" in expected:
+        return _FaultError("a problem names children of its node, counted from 0", token)
+    if token.type == "RBRACE" and "CLASS" in expected:
+        return _FaultError("a node without children: at least two must stand in its braces", token)
+    if token.type == "LBRACE":
+        return _FaultError(
+            "a name or options in quotation marks must stand before this brace", token
+        )
+    if "LBRACE" in expected:
+        return _FaultError("after a node's problems its children must follow in braces", token)
+    return _FaultError("this must not stand here; problems are written  model 0 1 / 2;", token)
+
+
+class Roles:
+    """Finds out what names, strings and numbers stand for, by what follows them.
+
+    A name or string is a model (``TWOCLASS``) if a brace follows, or any numbers and then a slash;
+    otherwise it is a class. A number is an ``INDEX`` between a model and its semicolon, otherwise
+    it is a class. Braces are counted on the way.
+    """
+
+    always_accept = ("NAME", "NUMBER", "STRING")
+
+    def __init__(self, dialect: str) -> None:
+        self.dialect = dialect
+
+    def process(self, stream: Iterator["Token"]) -> Iterator["Token"]:
+        """Yield the tokens of `stream` with their roles, as long as they make one structure."""
+        braces = _Braces(self.dialect)
+        complete = False
+        for token in self._with_roles(stream, braces):
+            if complete and token.type != "RBRACE":
+                raise _FaultError(
+                    "the structure is complete before this (labels with spaces need double quotes, "
+                    "and problems count children:  model 0 1 / 2;)",
+                    token,
+                )
+            braces.count(token)
+            yield token
+            complete = braces.all_closed and token.type in ("CLASS", "RBRACE")
+        braces.check_closed()
+
+    def _with_roles(self, stream: Iterator["Token"], braces: "_Braces") -> Iterator["Token"]:
+        held: list[Token] = []  # a name or string, and the numbers after it
+        sides: list[set[str]] = []  # the numbers after it, left and right of a slash
+        for token in stream:
+            if token.type == "NUMBER" and sides:
+                _add_once(token, sides)
+                if len(sides) == 1:
+                    held.append(token)
+                else:
+                    yield _as("INDEX", token)
+                continue
+            if held:
+                is_problem = token.type == "SLASH"
+                is_model = is_problem or (token.type == "LBRACE" and len(held) == 1)
+                yield (
+                    _as("TWOCLASS", braces.resolve(held[0])) if is_model else _as("CLASS", held[0])
+                )
+                yield from (_as("INDEX" if is_problem else "CLASS", number) for number in held[1:])
+                sides = [*sides, set()] if is_problem else []
+                held = []
+            elif token.type != "SLASH":
+                sides = []
+            if token.type in ("NAME", "STRING"):
+                held, sides = [token], [set()]
+                continue
+            yield _as("CLASS", token) if token.type == "NUMBER" else token
+        yield from (_as("CLASS", token) for token in held)
+
+
+def _add_once(token: "Token", sides: list[set[str]]) -> None:
+    """Keep a number of a problem, or of classes in a row; neither may name one twice."""
+    number = token.lstrip("0") or "0"
+    if number in sides[0] or number in sides[-1]:
+        where = "on both sides of the problem" if number not in sides[-1] else "twice in a row"
+        raise _FaultError(f"{number[:20]} stands {where}", token)
+    sides[-1].add(number)
+
+
+class _Braces:
+    """The open braces, and at each depth the last options, which libAGF repeats for ``"."``."""
+
+    def __init__(self, dialect: str) -> None:
+        self._open: list[Token] = []
+        self._last: dict[int, str] = {}
+        self._repeats = dialect == "libagf"
+
+    def count(self, token: "Token") -> None:
+        if token.type == "LBRACE":
+            self._open.append(token)
+            if len(self._open) > MAX_DEPTH:
+                raise _FaultError(f"braces may stand at most {MAX_DEPTH} deep in each other", token)
+        elif token.type == "RBRACE":
+            if not self._open:
+                raise _FaultError("there is no open brace that this one could close", token)
+            self._open.pop()
+            self._last.pop(len(self._open) + 2, None)  # as libAGF does, when a node ends
+
+    @property
+    def all_closed(self) -> bool:
+        return not self._open
+
+    def check_closed(self) -> None:
+        if self._open:
+            raise _FaultError("this brace is never closed", self._open[-1])
+
+    def resolve(self, token: "Token") -> "Token":
+        """Return a model's token with the options that it repeats, if it does."""
+        if not self._repeats or token.type != "STRING":
+            return token
+        depth, options = len(self._open), str(token)
+        if options == '"."':
+            options = self._last.get(depth) or self._last.get(depth - 1) or '""'
+        self._last[depth] = options
+        return token.update(value=options)
+
+
+def _as(role: str, token: "Token") -> "Token":
+    token.type = role
+    return token
+
+
+class _Labels:
+    """The classes that were found so far, and those that there are to find."""
+
+    def __init__(self, classes: Sequence[Any] | None) -> None:
+        self._found: dict[Label, int] = {}
+        self._known: dict[Label, Label] | None = None
+        self._by_text: dict[str, list[Label]] = {}
+        if classes is not None:
+            labels = [Structure.of_class(label).classes[0] for label in classes]
+            self._known = {label: label for label in labels}
+            for label in self._known.values():
+                self._by_text.setdefault(str(label), []).append(label)
+
+    def find(self, label: Label, text: str, token: "Token") -> Label:
+        """Return the class, which must be known and new; keep where it was found."""
+        if self._known is not None:
+            written = self._by_text.get(text, [])
+            if label in self._known:
+                label = self._known[label]
+            elif len(written) == 1:
+                label = written[0]
+            else:
+                raise _FaultError(self._unknown(text), token)
+        if label in self._found:
+            raise _FaultError(f"the class {label!r} stands at two places", token)
+        self._found[label] = token.start_pos or 0
+        return label
+
+    def _unknown(self, text: str) -> str:
+        known = list(self._known or ())
+        shown = ", ".join(map(repr, known[:8])) + (", …" if len(known) > 8 else "")
+        return f"there is no class {text!r}; the classes are {shown}"
+
+    def check_complete(self, text: str) -> None:
+        missing = [label for label in self._known or () if label not in self._found]
+        if missing:
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            raise _FaultError(f"the class {missing[0]!r}{more} is missing", len(text.rstrip()))
+
+
+class Builder:
+    """Makes structures; a method for each rule of the grammar, called from the inside out."""
+
+    def __init__(self, labels: _Labels, dialect: str) -> None:
+        self.labels = labels
+        self._libagf = dialect == "libagf"
+
+    def branch(self, parts: list[Any]) -> Structure:
+        """Return a class, or a node of a model and its children."""
+        if len(parts) == 1:
+            return Structure.of_class(self._label(parts[0]))
+        model, children = parts
+        if isinstance(model, list):
+            matrix = _matrix(model, len(children))
+            tokens = [partition[0] for partition in model]
+        else:
+            if len(children) != 2:
+                raise _FaultError(
+                    f"a model parts two children and this has {len(children)}; for others write "
+                    "problems,  model 0 1 / 2;  before the brace (labels with spaces need double "
+                    "quotes)",
+                    model,
+                )
+            matrix, tokens = np.array([[-1], [1]]), [model]
+        named = [self._model(token) for token in tokens]
+        try:
+            return Structure(
+                matrix, children, names=[n for n, _ in named], options=[o for _, o in named]
+            )
+        except CodeError as error:
+            reason = _CHILDREN.sub(lambda found: _CHILD_WORDS[found[0]], str(error))
+            raise _FaultError(f"these problems are no code. {reason}", tokens[0]) from None
+
+    def model(self, parts: list[Any]) -> Any:
+        """Return a token or a list of partitions."""
+        return parts[0]
+
+    def branch_list(self, parts: list[Any]) -> list[Any]:
+        """Return the children."""
+        return parts
+
+    def partition_list(self, parts: list[Any]) -> list[Any]:
+        """Return the partitions."""
+        return parts
+
+    def partition(self, parts: list[Any]) -> list[Any]:
+        """Return a token and the two sides."""
+        return parts
+
+    def class_list(self, parts: list[Any]) -> list[tuple[int, "Token"]]:
+        """Return children's numbers with their tokens."""
+        if not all(token.isdecimal() and len(token) < 9 for token in parts):
+            wrong = next(token for token in parts if not (token.isdecimal() and len(token) < 9))
+            raise _FaultError("a problem names children of its node, counted from 0", wrong)
+        return [(int(token), token) for token in parts]
+
+    def _label(self, token: "Token") -> Label:
+        text = str(token)
+        if self._libagf and not (text.isascii() and text.isdecimal()):
+            raise _FaultError(
+                "classes are integers in libAGF's files (and its direct classifiers, which have no "
+                "binary problems, cannot be read)",
+                token,
+            )
+        value: Label = text
+        if text.startswith('"'):
+            value = text = self._unquoted(token)
+        elif text in RESERVED:
+            value = RESERVED[text]
+        elif text[0] in "+-0123456789":
+            value = _number(token)
+        return self.labels.find(value, text, token)
+
+    def _model(self, token: "Token") -> tuple[str | None, str | None]:
+        """Return a name or options."""
+        return (None, self._unquoted(token)) if token.startswith('"') else (str(token), None)
+
+    def _unquoted(self, token: "Token") -> str:
+        if self._libagf:
+            return token[1:-1]
+        try:
+            return str(json.loads(token, strict=False))
+        except json.JSONDecodeError as error:
+            at = (token.start_pos or 0) + error.pos
+            raise _FaultError("a backslash must begin an escape as in JSON", at) from None
+
+
+def _number(token: "Token") -> int | float:
+    if _INTEGER.fullmatch(token):
+        return int(token)
+    if _REAL.fullmatch(token) and np.isfinite(float(token)):
+        return float(token)
+    raise _FaultError("this is no number; labels that begin like one need double quotes", token)
+
+
+def _matrix(partitions: list[Any], n_children: int) -> np.ndarray[Any, np.dtype[np.int8]]:
+    """Return the code's matrix from partitions (token, −1 side, +1 side)."""
+    matrix = np.zeros((n_children, len(partitions)), dtype=np.int8)
+    for s, (_, minus, plus) in enumerate(partitions):
+        for side, members in ((-1, minus), (1, plus)):
+            for child, token in members:
+                if child >= n_children:
+                    raise _FaultError(
+                        f"there is no child {child}: the node has {n_children}, counted from 0",
+                        token,
+                    )
+                matrix[child, s] = side
+    return matrix

@@ -1,0 +1,297 @@
+"""The value that describes every way to split classes: a class, or a code over structures."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NamedTuple
+
+from polychotomy.codes import Code
+from polychotomy.errors import StructureError
+
+Label = str | int | float | bool
+
+BARE_NAME = re.compile(r"[^\W\d][\w.\-]*(?:/[\w.\-]+)*")
+"""What a problem's name must look like, so that it can stand in a text without quotes."""
+
+
+class Problem(NamedTuple):
+    """One binary problem: which classes stand on which side, and who is to learn it.
+
+    At most one of `name` and `options` is not None: both stand at the same place in a text.
+    """
+
+    minus: tuple[Label, ...]
+    plus: tuple[Label, ...]
+    name: str | None
+    options: str | None
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Structure:
+    """A way to split classes: a class, or a node with a code over its children.
+
+    A flat code is one node whose children are classes, a decision tree is nested nodes of two
+    children, and hybrids are everything between (Mills, section 6). Structures are immutable,
+    hashable and equal if their classes, codes, names and options are.
+
+    Parameters
+    ----------
+    code : Code or array-like of shape (n_children, n_problems)
+        Which children stand on which side of which of the node's own problems.
+    children : sequence of Structure or labels
+        One for each row of the code. Labels are strings or numbers and stand for classes; none
+        may occur twice.
+    names : sequence of str or None, optional
+        What the problems are called: letters, digits, ``_``, ``.``, ``-`` and ``/``, a letter
+        first. :class:`~polychotomy.TreeClassifier` looks names up in its ``estimators``.
+    options : sequence of str or None, optional
+        How the problems are to be learnt, such as ``"C=10 gamma=0.1"``. A problem has a name or
+        options, not both.
+
+    Attributes
+    ----------
+    label : str, int, float or bool
+        The class, if the structure is one; otherwise None.
+    code : Code
+        The node's code; None if the structure is a class.
+    children : tuple of Structure
+        Empty if the structure is a class.
+    names, options : tuple of str or None
+        One for each of the node's own problems.
+    classes : tuple
+        The labels of all classes from left to right: the leaves in order.
+    depth : int
+        Most nodes from here to a class: 0 for a class, 1 for a flat code.
+
+    Raises
+    ------
+    StructureError
+        (a ``ValueError``) if a class occurs twice, or children, names or options do not fit the
+        code.
+
+    References
+    ----------
+    Mills (2023), "Solving for multi-class: a survey and synthesis", sections 5 and 6.
+
+    Examples
+    --------
+    >>> from polychotomy import Structure
+    >>> forest = Structure([[-1], [1]], ["evergreen", "deciduous"])
+    >>> land = Structure([[-1], [1]], [forest, "field"], names=["ForestVsField"])
+    >>> land
+    Structure(3 classes, 2 problems, depth 2)
+    >>> print(land)
+    ForestVsField {
+      "" {evergreen deciduous}
+      field
+    }
+    >>> land.classes
+    ('evergreen', 'deciduous', 'field')
+    """
+
+    label: Label | None
+    code: Code | None
+    children: tuple["Structure", ...]
+    names: tuple[str | None, ...]
+    options: tuple[str | None, ...]
+    classes: tuple[Label, ...]
+    depth: int
+
+    def __init__(
+        self,
+        code: Any,
+        children: Sequence[Any],
+        *,
+        names: Iterable[str | None] | None = None,
+        options: Iterable[str | None] | None = None,
+    ) -> None:
+        code = code if isinstance(code, Code) else Code(code)
+        nodes = tuple(c if isinstance(c, Structure) else Structure.of_class(c) for c in children)
+        if len(nodes) != code.n_classes:
+            raise StructureError(
+                "A node needs as many children as its code has rows. "
+                f"Got {len(nodes)} children for {code.n_classes} rows."
+            )
+        classes = tuple(label for node in nodes for label in node.classes)
+        _check_different(classes)
+        checked_names, checked_options = _check_models(code, names, options)
+        self._set(
+            label=None,
+            code=code,
+            children=nodes,
+            names=checked_names,
+            options=checked_options,
+            classes=classes,
+            depth=1 + max(node.depth for node in nodes),
+        )
+
+    @classmethod
+    def of_class(cls, label: Any) -> "Structure":
+        """Return the structure that is a single class.
+
+        Examples
+        --------
+        >>> from polychotomy import Structure
+        >>> Structure.of_class("oak")
+        Structure('oak')
+        """
+        leaf = object.__new__(cls)
+        name = _check_label(label)
+        leaf._set(
+            label=name, code=None, children=(), names=(), options=(), classes=(name,), depth=0
+        )
+        return leaf
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        # The children's hashes are known, so that deep structures cost no recursion.
+        parts = (self.label, self.code, self.children, self.names, self.options)
+        object.__setattr__(self, "_hash", hash(parts))
+
+    @property
+    def is_class(self) -> bool:
+        """Whether it is a class and not a node."""
+        return self.code is None
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @property
+    def n_problems(self) -> int:
+        """Number of binary problems of all nodes."""
+        return sum(node.code.n_problems for node in self.nodes() if node.code)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """All binary problems, a node's before those of its children, from left to right."""
+        return tuple(
+            Problem(_members(node, s, -1), _members(node, s, 1), name, options)
+            for node in self.nodes()
+            for s, (name, options) in enumerate(zip(node.names, node.options, strict=True))
+        )
+
+    def nodes(self) -> Iterator["Structure"]:
+        """Yield the nodes, each before its children, from left to right; classes are left out."""
+        pending = [self]
+        while pending:
+            node = pending.pop()
+            if not node.is_class:
+                yield node
+            pending.extend(reversed(node.children))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Structure):
+            return NotImplemented
+        pending = [(self, other)]
+        while pending:
+            a, b = pending.pop()
+            if a is b:
+                continue
+            same = a._own() == b._own() and type(a.label) is type(b.label)
+            if not same or len(a.children) != len(b.children):
+                return False
+            pending.extend(zip(a.children, b.children, strict=True))
+        return True
+
+    def __hash__(self) -> int:
+        value: int = object.__getattribute__(self, "_hash")
+        return value
+
+    def _own(self) -> tuple[Any, ...]:
+        return self.label, self.code, self.names, self.options
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        pending, flat = [self], []
+        while pending:
+            node = pending.pop()
+            flat.append(node._own())
+            pending.extend(node.children)
+        return _from_flat, (flat,)
+
+    def __deepcopy__(self, memo: Any) -> "Structure":
+        return self
+
+    def __repr__(self) -> str:
+        if self.is_class:
+            return f"Structure({self.label!r})"
+        return (
+            f"Structure({self.n_classes} classes, {self.n_problems} problems, depth {self.depth})"
+        )
+
+    def __str__(self) -> str:
+        from polychotomy.structures._format import format_structure
+
+        return format_structure(self)
+
+
+def _from_flat(flat: list[tuple[Any, ...]]) -> Structure:
+    """Return the structure from its nodes, parents before children, the last child first."""
+    built: list[Structure] = []
+    for label, code, names, options in reversed(flat):
+        if code is None:
+            built.append(Structure.of_class(label))
+            continue
+        children, built[-code.n_classes :] = built[-code.n_classes :], []
+        built.append(Structure(code, children, names=names, options=options))
+    return built[0]
+
+
+def _members(node: Structure, s: int, sign: int) -> tuple[Label, ...]:
+    """Return the classes on one side of a node's own problem s."""
+    assert node.code is not None
+    sides = zip(node.children, node.code.matrix[:, s], strict=True)
+    return tuple(label for child, side in sides if side == sign for label in child.classes)
+
+
+def _check_label(label: Any) -> Label:
+    if hasattr(label, "item") and getattr(label, "ndim", None) == 0:  # a NumPy scalar
+        label = label.item()
+    if isinstance(label, str):
+        return str(label)
+    if isinstance(label, int | bool) or (isinstance(label, float) and isfinite(label)):
+        return label
+    raise StructureError(
+        "A class must be a string, a finite number or a truth value, or a child a Structure. "
+        f"Got {label!r}."
+    )
+
+
+def _check_different(classes: tuple[Label, ...]) -> None:
+    if len(set(classes)) < len(classes):
+        seen = set()
+        for label in classes:
+            if label in seen:
+                raise StructureError(f"Every class may occur once. {label!r} occurs twice.")
+            seen.add(label)
+
+
+def _check_models(
+    code: Code, names: Iterable[str | None] | None, options: Iterable[str | None] | None
+) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
+    """Return a name and options for each problem, both None where nothing is said."""
+    checked = []
+    for what, given in (("names", names), ("options", options)):
+        values = (None,) * code.n_problems if given is None else tuple(given)
+        values = tuple(None if value is None or value == "" else value for value in values)
+        if len(values) != code.n_problems or not all(isinstance(v, str | None) for v in values):
+            raise StructureError(
+                f"The {what!r} parameter must hold a string or None for each of the "
+                f"{code.n_problems} problems. Got {len(values)} values."
+            )
+        checked.append(values)
+    for name, option in zip(*checked, strict=True):
+        if name is not None and not BARE_NAME.fullmatch(name):
+            raise StructureError(
+                "The name of a problem must be letters, digits, '_', '.', '-' and '/' after a "
+                f"first letter. Got {name!r}; anything else can stand in 'options'."
+            )
+        if name is not None and option is not None:
+            raise StructureError(
+                "A problem has a name or options, not both: in a text they stand at the same "
+                f"place. Got the name {name!r} and the options {option!r}."
+            )
+    return checked[0], checked[1]
