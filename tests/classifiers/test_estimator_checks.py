@@ -10,7 +10,8 @@ from polychotomy import CodeClassifier, TreeClassifier
 from polychotomy.codes import one_vs_one
 from polychotomy.structures import balanced, from_code, two_children
 
-DISTANCES = ("centroid", "mahalanobis", "bhattacharyya", "confusion")
+# Not "confusion": folds of repeated samples are others than those of weighted samples.
+DISTANCES = ("centroid", "mahalanobis", "bhattacharyya")
 
 
 class Hybrid:
@@ -66,6 +67,7 @@ CODES = (
         CodeClassifier(SVC(kernel="precomputed"), probability=None),
         TreeClassifier(),
         *(TreeClassifier(structure=name) for name in ("balanced", "chain", "ddag")),
+        TreeClassifier(solve="recursive", probability=None),
         *(TreeClassifier(solve="least_squares", distance=distance) for distance in DISTANCES),
         TreeClassifier(RidgeClassifier(), probability=None),
         TreeClassifier(GaussianNB(), structure="balanced"),  # has partial_fit

@@ -139,6 +139,17 @@ def test_classes_of_one_sample_and_constant_features(distance):
     assert np.isfinite(D).all()
 
 
+def test_missing_values_count_as_means():
+    X = np.array([[0.0, 5], [np.nan, 5], [6, np.nan]])
+    filled = np.array([[0.0, 5], [3, 5], [6, 5]])
+    np.testing.assert_array_equal(class_distances(X, [0, 1, 2]), class_distances(filled, [0, 1, 2]))
+
+
+def test_what_is_not_a_number_keeps_its_error():
+    with pytest.raises(TypeError, match="Distances between classes need numbers: float"):
+        class_distances([[{}], [1.0]], [0, 1])
+
+
 def test_a_distance_of_ones_own():
     D = class_distances([[0.0], [1.0]], ["b", "a"], lambda X, y: np.full((2, 2), y.sum()))
     np.testing.assert_array_equal(D, [[0, 1], [1, 0]])
@@ -148,7 +159,8 @@ def test_a_distance_of_ones_own():
     ("X", "y", "options", "message"),
     [
         ([["red"], ["blue"]], [0, 1], {}, "need numbers"),
-        ([[np.nan], [1.0]], [0, 1], {}, "need finite numbers"),
+        ([[np.inf], [1.0]], [0, 1], {}, "need finite numbers"),
+        (csr_array([[np.nan], [1.0]]), [0, 1], {}, "need finite numbers"),
         ([[0.0], [1.0]], [0], {}, "a label for each sample"),
         ([[0.0], [1.0]], [0, 1], {"distance": "far"}, "'distance' parameter must be one of"),
         ([[0.0], [1.0]], [0, 1], {"quantile": 0}, "'quantile' parameter must be above 0"),

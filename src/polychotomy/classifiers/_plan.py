@@ -45,7 +45,7 @@ class Plan:
     probability : ProbabilityPlan or None
     structure : Structure or None
         What the nodes were laid out from, if not from a flat code.
-    solve : {"recursive", "least_squares", "ddag"}
+    solve : {"recursive", "most_probable", "least_squares", "ddag"}
         How a structure's nodes are put together.
     """
 

@@ -59,7 +59,9 @@ class TreeClassifier(ReductionClassifier):
         ``"recursive"`` predicts the class at the end of the winning path, and multiplies
         conditional probabilities along every path. ``"least_squares"`` flattens the structure,
         solves for the probabilities of all problems at once and predicts the most probable class.
-        ``"auto"`` is ``"recursive"``, and elimination for a DDAG.
+        ``"auto"`` multiplies like ``"recursive"`` and predicts the most probable class, asking
+        only what could still lead to it; without probabilities it is ``"recursive"``, for a
+        single node what :class:`~polychotomy.CodeClassifier` does, for a DDAG elimination.
     estimators : dict of str to classifier, optional
         Further learners. A problem whose name or options in the structure are a key here is
         learnt by that classifier; other options such as ``"C=10 gamma=0.1"`` are parameters of
@@ -88,7 +90,7 @@ class TreeClassifier(ReductionClassifier):
     structure_ : Structure
         The structure. ``print(classifier.structure_)`` gives text that can be edited and given
         back as `structure`.
-    solve_ : {"recursive", "least_squares", "ddag"}
+    solve_ : {"recursive", "most_probable", "least_squares", "ddag"}
         The way in use.
     problems_ : list of str
         What each problem asks, in words, in the order of ``structure_.problems``.
@@ -114,8 +116,9 @@ class TreeClassifier(ReductionClassifier):
     All problems of all nodes are trained in one parallel batch.
 
     Where every node has two children, the product of conditional probabilities solves the least
-    squares exactly, so that both ways give the same probabilities; but the class at the end of the
-    winning path need not be the most probable one.
+    squares exactly, so that all ways give the same probabilities; but the class at the end of the
+    winning path need not be the most probable one: where one side of a node has many classes, its
+    probability is spread over them.
 
     References
     ----------
@@ -172,7 +175,7 @@ class TreeClassifier(ReductionClassifier):
         self.verbose = verbose
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class at the end of the winning path, or the most probable one.
+        """Return the most probable class, or the one at the end of the winning path.
 
         Parameters
         ----------
@@ -181,7 +184,6 @@ class TreeClassifier(ReductionClassifier):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            With ``solve="least_squares"`` the most probable classes.
         """
         check_is_fitted(self)
         if self.solve_ == "least_squares":
@@ -201,13 +203,14 @@ class TreeClassifier(ReductionClassifier):
         Returns
         -------
         scores : ndarray of shape (n_samples, n_classes), or (n_samples,) with two classes
-            The smallest lead, over the nodes on the way to the class, of its child over the
-            others; for a single node its children's scores, for a DDAG the step in which the
-            class was eliminated, with ``solve="least_squares"`` the probabilities. With two
-            classes, the output of the binary classifier: positive for ``classes_[1]``.
+            Where the most probable class is predicted, the probabilities; otherwise the smallest
+            lead, over the nodes on the way to the class, of its child over the others; for a
+            single node its children's scores, for a DDAG the step in which the class was
+            eliminated. With two classes, the output of the binary classifier: positive for
+            ``classes_[1]``.
         """
         check_is_fitted(self)
-        if self.solve_ == "least_squares":
+        if self.solve_ in ("least_squares", "most_probable"):
             p = self.predict_proba(X)
             return p if len(self.classes_) > 2 else p[:, 1] - p[:, 0]
         X = check_data(self, X, reset=False)
@@ -342,6 +345,8 @@ class TreeClassifier(ReductionClassifier):
         rng = check_random_state(self.random_state)
         decoder = "ddag" if solve == "ddag" else self.decoder
         plan = make_plan(self, classes, Code(matrix), nodes, learners, chosen, rng, X, y, decoder)
+        if self.solve == "auto" and len(nodes) > 1 and plan.probability is not None:
+            solve = "most_probable"
         return replace(plan, structure=structure, solve=solve)
 
     def _check_solve(self) -> str:
@@ -384,7 +389,8 @@ class TreeClassifier(ReductionClassifier):
         if self.solve_ == "ddag" and len(self.classes_) > 2:
             scores, visits = self._walker().eliminate(X)
             return scores.argmax(axis=1), visits
-        return self._walker().descend(X)
+        walker = self._walker()
+        return walker.search(X) if self.solve_ == "most_probable" else walker.descend(X)
 
     def _class_probabilities(self, X: Any) -> Array:
         if self.solve_ != "least_squares":

@@ -51,6 +51,48 @@ class Walker:
                     pending.append((below, reached))
         return winners, visits
 
+    def search(self, X: Any) -> tuple[Indices, list[Visit]]:
+        """Return each sample's most probable class, of equal ones the first.
+
+        The most probable way down is followed first. Of what was passed by on the way, only that is
+        looked into which was reached with at least the probability of the best class so far: no
+        other class can be more probable. Also returned are the visits.
+        """
+        best, winners = np.full(X.shape[0], -1.0), np.full(X.shape[0], -1)
+        visits: list[Visit] = []
+        pending = [(0, np.arange(X.shape[0]), np.ones(X.shape[0]))]
+        while pending:
+            place, samples, p = pending.pop()
+            open_ = p >= best[samples]
+            samples, p = samples[open_], p[open_]
+            if place < 0:
+                winner = -1 - place
+                better = (p > best[samples]) | (winner < winners[samples])
+                best[samples[better]], winners[samples[better]] = p[better], winner
+            elif samples.size:
+                node = self.plan.nodes[place]
+                visits.append((node.problems, samples))
+                children = p[:, np.newaxis] * self._children(place, X, samples)
+                first = children.argmax(axis=1)
+                for is_first in (False, True):  # what comes last is looked into first
+                    for c, below in enumerate(node.below):
+                        chosen = np.flatnonzero((first == c) == is_first)
+                        pending.append((below, samples[chosen], children[chosen, c]))
+        return winners, visits
+
+    def _children(self, i: int, X: Any, samples: Indices) -> Array:
+        """Return the probabilities of node i's children for some samples."""
+        assert self.probabilities is not None
+        part = X if len(samples) == X.shape[0] else rows_of(X, samples)
+        problems = self.plan.nodes[i].problems
+        blocks = blocks_of(part, problems.stop - problems.start)
+        return np.concatenate(
+            [
+                self.probabilities.of_children(self._binary(block, problems), i, self.n_jobs)
+                for block in blocks
+            ]
+        )
+
     def eliminate(self, X: Any) -> tuple[Array, list[Visit]]:
         """Return scores by elimination in a DDAG, as :func:`polychotomy.decoding.ddag` gives them.
 

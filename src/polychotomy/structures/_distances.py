@@ -30,8 +30,8 @@ def class_distances(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Finite numbers. All distances but ``"mahalanobis"`` and ``"bhattacharyya"`` depend on the
-        scales of the features.
+        Numbers; for NaN the mean of its feature is taken. All distances but ``"mahalanobis"`` and
+        ``"bhattacharyya"`` depend on the scales of the features.
     y : array-like of shape (n_samples,)
         Labels.
     distance : str or callable, default="hausdorff"
@@ -266,7 +266,7 @@ def _check_samples(X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Any, Indic
     try:
         X = X.tocsr().astype(float) if _is_sparse(X) else np.asarray(X, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        raise type(error)(
             f"Distances between classes need numbers: {error}. Encode X first, or give a structure "
             "that does not go by distances, such as 'balanced'."
         ) from error
@@ -276,10 +276,12 @@ def _check_samples(X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Any, Indic
             "X must have shape (n_samples, n_features) and y a label for each sample. "
             f"Got shapes {X.shape} and {labels.shape}."
         )
+    X = X if _is_sparse(X) else _fill_in(X)
     if not np.isfinite(X.data if _is_sparse(X) else X).all():
         raise ValueError(
-            "Distances between classes need finite numbers, and X has NaN or infinity. Fill them "
-            "in, or give a structure that does not go by distances, such as 'balanced'."
+            "Distances between classes need finite numbers, and X has infinity (or is sparse and "
+            "has NaN). Mend them, or give a structure that does not go by distances, such as "
+            "'balanced'."
         )
     weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, float)
     used = np.flatnonzero(weight > 0)
@@ -289,6 +291,16 @@ def _check_samples(X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Any, Indic
     if len(used) < len(labels):
         X, indices, weight = X[used], indices[used], weight[used]
     return X, indices, weight
+
+
+def _fill_in(X: Array) -> Array:
+    """Return X with the mean of its feature for each NaN."""
+    missing = np.isnan(X)
+    if not missing.any():
+        return X
+    known = ~missing
+    total = np.where(known, X, 0).sum(axis=0)
+    return np.where(known, X, total / np.maximum(known.sum(axis=0), 1))
 
 
 def _check_quantile(quantile: float) -> float:

@@ -308,7 +308,8 @@ class _Labels:
             else:
                 raise _FaultError(self._unknown(text), token)
         if label in self._found:
-            raise _FaultError(f"the class {label!r} stands at two places", token)
+            hint = " (labels with spaces need double quotes)" if token.isalpha() else ""
+            raise _FaultError(f"the class {label!r} stands at two places{hint}", token)
         self._found[label] = token.start_pos or 0
         return label
 
