@@ -5,7 +5,7 @@ from typing import Any
 
 from sklearn.utils import _safe_indexing, gen_batches
 
-_BLOCK_OUTPUTS = 2**20
+_BLOCK_OUTPUTS = 2**23
 
 
 def rows_of(X: Any, rows: Any) -> Any:

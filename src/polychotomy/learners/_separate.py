@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -85,6 +86,8 @@ class SeparateModel:
         `kinds` has the kind of output of every problem, see :class:`TrainedProblem`.
         """
         asked = range(len(self.problems)) if which is None else which
+        if len(asked) == 1 or effective_n_jobs(n_jobs) == 1:  # the workers would only cost time
+            return np.column_stack([self.problems[s].outputs(X, kinds[s]) for s in asked])
         columns = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(self.problems[s].outputs)(X, kinds[s]) for s in asked
         )
