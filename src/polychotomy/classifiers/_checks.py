@@ -117,7 +117,8 @@ def check_batch_labels(
     new = np.setdiff1d(y, classes)
     if new.size:
         raise ValueError(
-            f"Every label of a batch must be among the classes of the first call. Got {new[0]!r}."
+            "Every label of a batch must be among the classes of the first call. "
+            f"Got {new.tolist()[0]!r}."
         )
     return classes, np.searchsorted(classes, y)
 
