@@ -13,6 +13,7 @@ from polychotomy.structures import (
     from_linkage,
     name_problems,
     nest,
+    relabel,
     two_children,
 )
 
@@ -104,6 +105,16 @@ def test_problems_are_named_like_libagf_names_models():
     structure = Structure(one_vs_one(3), [two_children("a", "b"), "c", balanced("def")])
     names = [p.name for p in name_problems(structure, "base").problems]
     assert names == ["base-00", "base-01", "base-02", "base.00", "base.02", "base.02.01"]
+
+
+def test_relabelling_keeps_everything_else():
+    structure = parse_structure('a { "C=1" {x y} b 0 / 1; c 1 / 2; {z w v} }')
+    again = relabel(structure, {label: i for i, label in enumerate("vwxyz")})
+    assert again.classes == (2, 3, 4, 1, 0)
+    assert [p[2:] for p in again.problems] == [p[2:] for p in structure.problems]
+    assert flatten(again).code == flatten(structure).code
+    with pytest.raises(StructureError, match="It has none for 'x'"):
+        relabel(structure, {})
 
 
 def test_the_base_of_names_must_be_a_name():

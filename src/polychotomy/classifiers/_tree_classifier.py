@@ -287,7 +287,8 @@ class TreeClassifier(ReductionClassifier):
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.size:
             raise ValueError(
-                f"Every label of y must be one of the classes. Got {unknown.tolist()[0]!r}, which is not."
+                "Every label of y must be one of the classes. "
+                f"Got {unknown.tolist()[0]!r}, which is not."
             )
         indices = np.searchsorted(self.classes_, y)
         return self._walker().node_errors(X, indices)

@@ -9,6 +9,8 @@ from rich.progress import Progress
 from rich.table import Table
 
 import polychotomy
+from polychotomy.cli._codes import code_app
+from polychotomy.cli._structures import structure_app
 from polychotomy.codes import available_codes
 from polychotomy.lab import Comparison, compare
 
@@ -18,6 +20,8 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="markdown",
 )
+app.add_typer(code_app, name="code")
+app.add_typer(structure_app, name="structure")
 
 
 _JOBS_HELP = "Worker processes; -1 for all cores."

@@ -6,10 +6,12 @@ from polychotomy.plot._probability_displays import (
     RejectCurveDisplay,
     ReliabilityDisplay,
 )
+from polychotomy.plot._tree_display import TreeDisplay
 
 __all__ = [
     "CodeDisplay",
     "ProbabilityTriangleDisplay",
     "RejectCurveDisplay",
     "ReliabilityDisplay",
+    "TreeDisplay",
 ]

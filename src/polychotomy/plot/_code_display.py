@@ -7,13 +7,13 @@ import numpy as np
 
 from polychotomy.codes import Code
 from polychotomy.errors import require
+from polychotomy.plot._names import plain
 from polychotomy.plot._palette import MINUS, NEITHER, PLUS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _NAMED_PROBLEMS = 40
-_LONGEST_NAME = 40
 _SHORT_NAME = 3
 
 
@@ -115,7 +115,7 @@ class CodeDisplay:
             ax.set_xticks(np.arange(ell) + 0.5, self.problem_names, rotation=0 if upright else 90)
         ax.tick_params(length=0)
         ax.set(
-            title=f"{_plain(self.code.name)}: {k} classes, {ell} problems",
+            title=f"{plain(self.code.name)}: {k} classes, {ell} problems",
             xlabel="problem",
             ylabel="class",
         )
@@ -132,10 +132,4 @@ def _names(parameter: str, names: Sequence[str] | None, count: int) -> list[str]
         raise ValueError(
             f"The {parameter!r} parameter must hold {count} names. Got {len(names)} instead."
         )
-    return [_plain(str(name)) for name in names]
-
-
-def _plain(name: str) -> str:
-    """Shorten a name, and keep its dollar signs from starting mathematics."""
-    short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
-    return short.replace("$", r"\$")
+    return [plain(str(name)) for name in names]

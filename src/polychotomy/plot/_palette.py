@@ -3,6 +3,8 @@
 PLUS = "#2166ac"
 MINUS = "#b2182b"
 NEITHER = "#f0f0f0"
+LINES = "#777777"
+ERRORS = "Reds"
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart.
 CLASSES = (

@@ -7,6 +7,7 @@ from polychotomy.structures._convert import (
     from_linkage,
     name_problems,
     nest,
+    relabel,
     two_children,
 )
 from polychotomy.structures._distances import class_distances
@@ -29,5 +30,6 @@ __all__ = [
     "nest",
     "order_classes",
     "parse_structure",
+    "relabel",
     "two_children",
 ]

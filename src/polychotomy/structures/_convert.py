@@ -1,6 +1,6 @@
 """From one structure to another that asks the same questions, and from codes and linkages."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -272,17 +272,64 @@ def name_problems(structure: Structure, base: str) -> Structure:
             "The 'base' parameter must be letters, digits, '_', '.', '-' and '/' after a first "
             f"letter. Got {base!r}."
         )
-    order, pending = [], [(structure, base)]
-    while pending:
-        node, name = pending.pop()
-        order.append((node, name))
-        pending.extend((child, f"{name}.{c:02d}") for c, child in enumerate(node.children))
-    made: dict[int, Structure] = {}
-    for node, name in reversed(order):
+
+    def named(node: Structure, children: list[Structure], name: str) -> Structure:
         if node.code is None:
-            made[id(node)] = node
-            continue
+            return node
         several = node.code.n_problems > 1
         names = [f"{name}-{s:02d}" if several else name for s in range(node.code.n_problems)]
-        made[id(node)] = Structure(node.code, [made[id(c)] for c in node.children], names=names)
-    return made[id(structure)]
+        return Structure(node.code, children, names=names)
+
+    return _rebuild(structure, named, base)
+
+
+def relabel(structure: Structure, labels: Mapping[Any, Any]) -> Structure:
+    """Return a structure with other labels for its classes.
+
+    Parameters
+    ----------
+    structure : Structure
+    labels : mapping
+        The new label of each class.
+
+    Examples
+    --------
+    >>> from polychotomy.structures import balanced, relabel
+    >>> print(relabel(balanced("ab"), {"a": 0, "b": 1}))
+    "" {0 1}
+    """
+    missing = [label for label in structure.classes if label not in labels]
+    if missing:
+        raise StructureError(
+            "The 'labels' parameter must hold a new label for each class. "
+            f"It has none for {missing[0]!r}."
+        )
+
+    def relabelled(node: Structure, children: list[Structure], _: str) -> Structure:
+        if node.code is None:
+            return Structure.of_class(labels[node.classes[0]])
+        return Structure(node.code, children, names=node.names, options=node.options)
+
+    return _rebuild(structure, relabelled, "")
+
+
+def _rebuild(
+    structure: Structure,
+    make: Callable[[Structure, list[Structure], str], Structure],
+    base: str,
+) -> Structure:
+    """Return what `make` makes of each node, its new children and its place, from the inside out.
+
+    The place is `base`, with ``.0c`` for child c on every level.
+    """
+    order, pending = [], [(structure, base)]
+    while pending:
+        node, place = pending.pop()
+        order.append((node, place))
+        pending.extend((child, f"{place}.{c:02d}") for c, child in enumerate(node.children))
+    made: list[Structure] = []
+    for node, place in reversed(order):  # children come before their node, the first one first
+        n_children = len(node.children)
+        children = made[len(made) - n_children :]
+        made[len(made) - n_children :] = [make(node, children, place)]
+    return made[0]

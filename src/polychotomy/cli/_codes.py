@@ -1,0 +1,48 @@
+"""``polychotomy code``: looking at codes."""
+
+from typing import Annotated, Any
+
+import typer
+
+from polychotomy.cli._files import telling_errors
+
+code_app = typer.Typer(help="Look at codes.", no_args_is_help=True)
+
+
+@code_app.callback()
+def _main() -> None:
+    pass
+
+
+@code_app.command("show")
+def show_code(
+    name: Annotated[str, typer.Argument(help="The code, such as one_vs_rest or bch.")],
+    classes: Annotated[int, typer.Argument(min=2, help="Number of classes.")],
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="An option of the code, KEY=NUMBER; may be repeated."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Draws the random codes.")] = 0,
+) -> None:
+    """Print a code's matrix and its figures: a row for each class, a column for each problem.
+
+    Example: `polychotomy code show bch 5 --option length=15`
+    """
+    from polychotomy.codes import make_code
+
+    with telling_errors():
+        code = make_code(name, classes, random_state=seed, **_options(option or []))
+        typer.echo(str(code))
+        typer.echo("")
+        typer.echo(code.describe())
+
+
+def _options(pairs: list[str]) -> dict[str, Any]:
+    options = {}
+    for pair in pairs:
+        key, _, value = pair.partition("=")
+        try:
+            options[key] = int(value)
+        except ValueError:
+            raise ValueError(f"an option must be KEY=NUMBER. Got {pair!r}.") from None
+    return options
