@@ -1,11 +1,13 @@
-"""Draws the pictures of the README: ``python docs/make_images.py``."""
+"""Draws the pictures of the documentation: ``python docs/make_images.py``."""
 
 from pathlib import Path
 
 from matplotlib import pyplot as plt
+from sklearn.datasets import load_digits
+from sklearn.svm import SVC
 
-from polychotomy import make_code
-from polychotomy.plot import CodeDisplay
+from polychotomy import TreeClassifier, make_code
+from polychotomy.plot import CodeDisplay, TreeDisplay
 
 FOLDER = Path(__file__).parent / "images"
 
@@ -30,5 +32,14 @@ def draw_codes() -> None:
     figure.savefig(FOLDER / "codes.png", dpi=130)
 
 
+def draw_tree() -> None:
+    """Draw the tree of the digits, with the error of each node."""
+    X, y = load_digits(return_X_y=True)
+    classifier = TreeClassifier(SVC(), distance="centroid").fit(X[:900], y[:900])
+    display = TreeDisplay.from_estimator(classifier, X[900:], y[900:])
+    display.figure_.savefig(FOLDER / "tree.png", dpi=110)
+
+
 if __name__ == "__main__":
     draw_codes()
+    draw_tree()
