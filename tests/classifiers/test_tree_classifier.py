@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
@@ -232,11 +232,61 @@ def test_scores_agree_with_predictions(digits):
     X, y = digits
     hybrid = two_children(from_code(make_code("one_vs_rest", 6), range(6)), balanced(range(6, 10)))
     for structure in (*NAMES, hybrid):
-        for options in ({}, {"probability": None}, {"solve": "recursive"}):
+        for options in (
+            {},
+            {"probability": None},
+            {"solve": "recursive"},
+            {"solve": "least_squares"},
+            {"decoder": "probability"},
+            {"decoder": "probability", "solve": "recursive"},
+        ):
+            if structure == "ddag" and "decoder" in options:
+                continue
             classifier = TreeClassifier(SVC(), structure, **options).fit(X[:300], y[:300])
             scores = classifier.decision_function(X)
             assert scores.shape == (600, 10)
             np.testing.assert_array_equal(scores.argmax(axis=1), classifier.predict(X))
+
+
+@pytest.mark.parametrize("decoder", ["auto", "probability"])
+@pytest.mark.parametrize("solve", ["auto", "recursive", "least_squares", "most_probable"])
+def test_two_unequal_classes(decoder, solve, iris):
+    """Calibration can move the border; then it matters who decides."""
+    X, y = iris
+    X, y = X[40:, 1:2], y[40:] > 1
+    base = SVC(class_weight={0: 1, 1: 20})
+    tree = TreeClassifier(base, "balanced", decoder=decoder, solve=solve).fit(X, y)
+    flat = CodeClassifier(base, decoder=decoder).fit(X, y)
+    assert (flat.predict(X) != flat.classes_[flat.predict_proba(X).argmax(axis=1)]).any() is (
+        np.bool_(decoder == "auto")
+    )
+    np.testing.assert_array_equal(tree.predict(X), flat.predict(X))
+    np.testing.assert_allclose(tree.decision_function(X), flat.decision_function(X), atol=1e-12)
+
+
+def test_every_node_is_asked_at_most_twice(rng):
+    calls = []
+
+    class Spy(Fixed):
+        def predict_proba(self, X):
+            calls.append(self.feature)
+            return super().predict_proba(X)
+
+    text = balanced(range(16))
+    number = iter(range(15))
+
+    def numbered(node):
+        if node.is_class:
+            return node
+        options = [f"feature={next(number)}"]
+        return Structure(node.code, [numbered(c) for c in node.children], options=options)
+
+    X, y = rng.uniform(0.2, 0.8, size=(400, 15)), np.arange(400) % 16
+    classifier = TreeClassifier(Spy(), numbered(text)).fit(X, y)
+    p = classifier.predict_proba(X)
+    calls.clear()
+    np.testing.assert_array_equal(classifier.predict(X), p.argmax(axis=1))
+    assert max(map(calls.count, set(calls))) <= 2
 
 
 def test_the_winner_alone_leads_at_every_node(digits):
@@ -366,7 +416,7 @@ def test_a_given_structures_labels_are_found_by_how_they_are_written(iris):
     X, y = iris
     structure = balanced(range(3))
     classifier = TreeClassifier(structure=structure).fit(X, y.astype(str))
-    assert classifier.structure_ == structure
+    assert classifier.structure_ == balanced("012")
     assert set(classifier.predict(X)) == {"0", "1", "2"}
 
 
@@ -473,6 +523,31 @@ def test_partial_fit_where_the_structure_needs_no_data(iris):
     assert not hasattr(mixed, "partial_fit")
 
 
+def test_batches_without_probabilities_are_refused_where_these_are_needed(iris):
+    X, y = iris
+    mixed = "a 0 / 1 2; nb 0 1 / 2; {0 1 2}"
+    for options in (
+        {"structure": mixed, "estimators": {"nb": GaussianNB()}},
+        {"structure": "balanced", "decoder": "probability"},
+        {"structure": "balanced", "solve": "least_squares"},
+        {"structure": "balanced", "solve": "most_probable"},
+    ):
+        classifier = TreeClassifier(SGDClassifier(random_state=0), **options)
+        with pytest.raises(ValueError, match="partial_fit cannot calibrate outputs"):
+            classifier.partial_fit(X, y, classes=[0, 1, 2])
+
+
+def test_nodes_tell_how_they_decide(digits):
+    X, y = digits
+    hybrid = two_children(from_code(make_code("one_vs_rest", 6), range(6)), balanced(range(6, 10)))
+    tree = TreeClassifier(SVC(), hybrid).fit(X, y)
+    assert tree.node_decoders_ == ["hinge"] * 5
+    assert set(tree.node_probabilities_[1:2]) <= {"normalise", "least_squares"}
+    assert tree.node_probabilities_[2] == "coupling"
+    none = TreeClassifier(SVC(), hybrid, probability=None).fit(X, y)
+    assert none.node_probabilities_ == [None] * 5
+
+
 def test_node_errors(digits):
     X, y = digits
     classifier = TreeClassifier(SVC(), "balanced", solve="recursive").fit(X[:300], y[:300])
@@ -555,16 +630,24 @@ def test_a_failed_fit_changes_nothing(iris):
         ({"structure": "m {0 1}"}, "column 8: the class 2 is missing"),
         ({"structure": "m {0 n {1 3}}"}, r"there is no class '3'"),
         ({"structure": balanced(range(4))}, "the class 3, which y does not have"),
-        ({"structure": balanced(range(2))}, "It has no class 2"),
-        ({"structure": balanced([0, 1, "1", 2])}, "each class of y once"),
+        ({"structure": balanced(range(2))}, "It lacks 1, first 2"),
+        ({"structure": balanced([0, 1, "1", 2])}, "has the class 1 of y twice"),
         ({"structure": "m {0 1"}, "this brace is never closed"),
         ({"solve": "exactly"}, "'solve' parameter must be one of"),
         ({"solve": "least_squares", "probability": None}, "needs 'probability' not to be None"),
         ({"distance": "far"}, "'distance' parameter must be one of"),
         ({"structure": '"-W 1.5" {0 "" {1 2}}'}, "must be parameters of the estimator"),
         ({"structure": '"nonsense=1" {0 "" {1 2}}'}, "Invalid parameter 'nonsense'"),
-        ({"structure": "svm {0 b {1 2}}", "estimators": {"svm": 3}}, r"'estimators\['svm'\]'|svm"),
+        (
+            {"structure": "svm {0 b {1 2}}", "estimators": {"svm": 3}},
+            r"estimators\['svm'\]. parameter must be a classifier instance",
+        ),
         ({"estimator": 3}, "must be a classifier instance"),
+        ({"structure": "nbb {0 b {1 2}}", "estimators": {"nb": SVC()}}, "There is no problem 'nb'"),
+        (
+            {"structure": "k {0 b {1 2}}", "estimators": {"k": SVC(kernel="precomputed")}},
+            "all estimators work on a precomputed kernel, or none",
+        ),
         ({"decoder": "nonsense"}, "'decoder' parameter must be one of"),
         ({"probability": "nonsense"}, "'method' parameter must be one of"),
     ],

@@ -155,6 +155,27 @@ def test_rows_without_a_label_are_told(tmp_path):
     run("structure", "design", tmp_path / "missing.csv", status=1)
 
 
+def test_labels_may_say_none_and_files_keep_what_they_are(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("x,class\n1,None\n2,NA\n5,b\n")
+    target = tmp_path / "target.txt"
+    target.write_text("old")
+    target.chmod(0o600)
+    link = tmp_path / "link.txt"
+    link.symlink_to(target)
+    run("structure", "design", path, "-o", link)
+    assert set(parse_structure(target.read_text()).classes) == {"None", "NA", "b"}
+    assert link.is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+def test_columns_of_names_are_refused(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("name,x,class\n" + "".join(f"n{i},{i},{i % 2}\n" for i in range(300)))
+    message = run("structure", "design", path, status=1).stderr
+    assert "the column 'name' has 300 different texts" in message
+
+
 def test_code_show_prints_matrix_and_figures():
     shown = run("code", "show", "one_vs_rest", 3).stdout
     assert shown.startswith("+ − −\n− + −\n− − +\n")

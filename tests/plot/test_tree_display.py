@@ -83,7 +83,7 @@ def test_names_of_large_trees_do_not_touch(structure):
     boxes = [label.get_window_extent() for label in display.ax_.get_yticklabels()]
     for above, below in pairwise(boxes):
         assert above.y0 > below.y0
-        assert above.y0 + 0.3 * above.height > below.y1 - 0.3 * below.height
+        assert above.y0 > below.y1 - 0.1 * below.height  # the boxes have some space inside
     assert not display.ax_.texts
 
 

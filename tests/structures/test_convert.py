@@ -49,6 +49,7 @@ def test_what_is_flat_stays(structure):
         two_children(from_code(one_vs_one(3), "abc"), from_code(one_vs_rest(4), "defg")),
         Structure(one_vs_one(3), [balanced("ab"), "c", from_code(one_vs_one(3), "def")]),
         parse_structure('a { b {0 1} "C=1" { 2 c {3 4} } }'),
+        Structure(adjacent(3), [balanced("abcd"), "e", two_children("f", "g")]),
     ],
     ids=repr,
 )
@@ -68,6 +69,7 @@ def test_idle_classes_keep_a_code_flat():
     nested = nest(flat)
     assert problems_of(nested) == problems_of(flat)
     assert set(nested.classes) == set(flat.classes)
+    assert nested.depth == 1
 
 
 def test_a_class_nests_to_itself():

@@ -76,7 +76,8 @@ FAULTS = [
     ("a / 1; {x y}", 1, 3, "a side of the problem is empty"),
     ("a 0 / ; {x y}", 1, 7, "a side of the problem is empty"),
     ("a 0 1 / 1; {x y}", 1, 9, "1 stands on both sides"),
-    ("a 0 00 / 1; {x y}", 1, 5, "0 stands twice"),
+    ("a 0 00 / 1; {x y}", 1, 5, "the child 0 stands twice"),
+    ("a 0 0 / 1; {x y}", 1, 5, "0 stands twice"),
     ("a 0 / 1 1; {x y}", 1, 9, "1 stands twice"),
     ("a {0}", 1, 1, "parts two children and this has 1"),
     ("a {0 1 2}", 1, 1, "parts two children and this has 3"),
@@ -125,6 +126,11 @@ def test_faults_are_pointed_at(text, line, column, message):
 def test_classes_must_be_those_there_are(text, message):
     with pytest.raises(StructureError, match=message):
         parse_structure(text, ["a", "b"])
+
+
+def test_labels_that_begin_with_zeros_differ():
+    structure = parse_structure("m {a n {1 01}}", ["a", "1", "01"])
+    assert structure.classes == ("a", "1", "01")
 
 
 def test_missing_classes_are_counted():

@@ -2,12 +2,13 @@
 
 import re
 from ast import literal_eval
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from polychotomy.classifiers._checks import check_base
 from polychotomy.structures import Problem
@@ -48,7 +49,18 @@ def choose_learners(
             else:
                 learners.append(Learner(_with_options(base, key, known), "estimator"))
         chosen[s] = found[key]
+    _check_learners(learners, known.keys() - found.keys())
     return tuple(learners), chosen
+
+
+def _check_learners(learners: Sequence[Learner], unused: Iterable[str]) -> None:
+    for key in sorted(unused):
+        raise ValueError(
+            "Every key of the 'estimators' parameter must be the name or the options of a problem "
+            f"of the structure. There is no problem {key!r}."
+        )
+    if len({get_tags(estimator).input_tags.pairwise for estimator, _ in learners}) > 1:
+        raise ValueError("Either all estimators work on a precomputed kernel, or none does.")
 
 
 def _with_options(base: Any, text: str, known: Mapping[str, Any]) -> Any:

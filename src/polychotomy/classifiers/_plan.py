@@ -19,6 +19,11 @@ from polychotomy.learners import minimised_loss, problem_words
 from polychotomy.probability import METHODS, check_method
 from polychotomy.structures import Structure
 
+NOTHING_TO_CALIBRATE_ON = (
+    "(partial_fit cannot calibrate outputs: use fit, or an estimator with predict_proba and "
+    "calibration='none'.)"
+)
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -92,15 +97,15 @@ def make_plan(
     distinct = distinct_problems(code.matrix, chosen) if len(learners) > 1 else code.distinct
     _, first = np.unique(distinct.index, return_index=True)
     learner_of = chosen[first]
+    probability = _plan_probabilities(classifier, classes, nodes, learners, learner_of, X, y)
     rules, kinds = [], [""] * len(learners)
     for node in nodes:
         used = np.unique(chosen[node.problems])
         read = [_resolve_decoder(decoder, learners[j].estimator, node) for j in used]
         for j, (_, kind) in zip(used, read, strict=True):
             kinds[j] = kind
-        rules.append(_common_rule(read, classifier.probability))
+        rules.append(_common_rule(read, probability))
     seeds = None if classifier.random_state is None else rng.randint(2**31, size=len(learner_of))
-    probability = _plan_probabilities(classifier, classes, nodes, learners, learner_of, X, y)
     return Plan(
         classes,
         code,
@@ -131,17 +136,19 @@ def _resolve_decoder(decoder: object, base: Any, node: Node) -> tuple[str, str]:
     return decoder, "log_odds" if decoder in SIGN_RULES else "probability"
 
 
-def _common_rule(read: list[tuple[str, str]], probability: str | None) -> str:
+def _common_rule(read: list[tuple[str, str]], probability: ProbabilityPlan | None) -> str:
     """Return the rule for a node whose learners may be of different kinds."""
     rules, kinds = {rule for rule, _ in read}, {kind for _, kind in read}
-    if len(rules) == 1 and (len(kinds) == 1 or rules <= SIGN_RULES):
-        return rules.pop()
-    if probability is None:
-        raise ValueError(
-            "The learners of a node give outputs on different scales, which only probabilities can "
-            "bring together: 'probability' must not be None, or the decoder must be 'votes'."
-        )
-    return "probability"
+    rule = rules.pop() if len(rules) == 1 else "probability"
+    if rule == "probability" or (len(kinds) > 1 and rule not in SIGN_RULES):
+        if probability is None:
+            raise ValueError(
+                "A node whose learners give outputs on different scales, or with the decoder "
+                "'probability', goes by probabilities, and there are none. Let 'probability' not "
+                f"be None, or take the decoder 'votes'. {NOTHING_TO_CALIBRATE_ON}"
+            )
+        return "probability"
+    return rule
 
 
 def _plan_probabilities(

@@ -122,7 +122,7 @@ def fit_probabilities(
     methods = tuple("least_squares" if method == "auto" else method for method in plan.methods)
     if set(plan.calibrations) == {"none"}:
         return ProbabilityModel(methods, plan.kinds, None, counts, distinct, nodes)
-    outputs = _outputs_for_calibration(plan, model, train, X, len(problems.y), pairwise)
+    outputs = _outputs_for_calibration(plan, model, train, X, problems, pairwise)
     calibrators: list[Calibrator] = []
     for s, name in enumerate(plan.calibrations):
         if name == "none":
@@ -130,7 +130,7 @@ def fit_probabilities(
             continue
         samples = problems.samples(s)
         positive = problems.target(s, samples) > 0
-        column = _limited(outputs[samples, s], plan.kinds[s])
+        column = _limited(outputs[s], plan.kinds[s])
         calibrators.append(CALIBRATIONS[name](column, positive, weight[samples]))
     found = ProbabilityModel(methods, plan.kinds, tuple(calibrators), counts, distinct, nodes)
     if plan.splits is None:
@@ -143,33 +143,45 @@ def _outputs_for_calibration(
     model: SeparateModel,
     train: Callable[[Indices], SeparateModel],
     X: Any,
-    n_samples: int,
+    problems: BinaryProblems,
     pairwise: bool,
-) -> Array:
-    """Return outputs by models that did not see the sample, or `model` if it was never held out."""
-    if plan.splits is None:
-        return model.outputs(X, plan.kinds)
-    outputs = np.full((n_samples, len(model.problems)), np.nan)
-    for training, test in plan.splits:
-        held_out = rows_of(X, test)
-        held_out = held_out[:, training] if pairwise else held_out
-        outputs[test] = train(training).outputs(held_out, plan.kinds)
-    seen = np.flatnonzero(np.isnan(outputs).any(axis=1))
-    if seen.size:
-        outputs[seen] = model.outputs(rows_of(X, seen), plan.kinds)
+) -> list[Array]:
+    """Return, for each problem, what it says of its own samples.
+
+    The models did not see the sample, or it is `model` if the sample was never held out.
+    """
+    own = [problems.samples(s) for s in range(len(model.problems))]
+    outputs = [np.full(len(samples), np.nan) for samples in own]
+
+    def fill(trained: SeparateModel, asked: Indices, columns: Indices | None) -> None:
+        for s, samples in enumerate(own):
+            place = np.flatnonzero(np.isin(samples, asked, assume_unique=True))
+            if place.size:
+                part = rows_of(X, samples[place])
+                part = part if columns is None else part[:, columns]
+                outputs[s][place] = trained.problems[s].outputs(part, plan.kinds[s])
+
+    for training, test in plan.splits or ():
+        fill(train(training), test, training if pairwise else None)
+    for s, samples in enumerate(own):
+        seen = np.flatnonzero(np.isnan(outputs[s]))
+        if seen.size:
+            part = rows_of(X, samples[seen])
+            outputs[s][seen] = model.problems[s].outputs(part, plan.kinds[s])
     return outputs
 
 
 def _with_better_methods(
-    plan: ProbabilityPlan, found: ProbabilityModel, outputs: Array, y: Indices, weight: Array
+    plan: ProbabilityPlan, found: ProbabilityModel, outputs: list[Array], y: Indices, weight: Array
 ) -> ProbabilityModel:
     """Settle, on held-out outputs, what "auto" leaves open: how one-vs-rest nodes are solved."""
     methods = list(found.methods)
     for i, node in enumerate(found.nodes):
         if plan.methods[i] == "auto" and is_one_vs_rest(node.code):
-            samples = np.flatnonzero(node.child[y] >= 0)
-            part = outputs if len(samples) == len(y) else outputs[samples]
-            q = found.distinct.expand_probabilities(found.binary(part))[:, node.problems]
+            samples = np.flatnonzero(node.child[y] >= 0)  # of which every problem here has all
+            which = found.distinct.index[node.problems]
+            q = found.binary(np.column_stack([outputs[s] for s in which]), which)
+            q = np.where(found.distinct.sign[node.problems] > 0, q, 1 - q)
             methods[i] = _better_of_two(found, i, q, node.child[y[samples]], weight[samples])
     return ProbabilityModel(
         tuple(methods),

@@ -20,7 +20,7 @@ from polychotomy.classifiers._checks import (
     check_labels,
     unless_fit_fails,
 )
-from polychotomy.classifiers._plan import Plan
+from polychotomy.classifiers._plan import NOTHING_TO_CALIBRATE_ON, Plan
 from polychotomy.classifiers._probabilities import ProbabilityModel
 from polychotomy.classifiers._rows import blocks_of
 from polychotomy.classifiers._training import Params, check_params, train
@@ -237,10 +237,7 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
     def _check_probabilities(self) -> None:
         """Raise or warn if there are no probabilities, or not all are determined."""
         if self._probabilities is None:
-            raise ValueError(
-                "There are no probabilities: partial_fit cannot calibrate outputs. Use fit, or an "
-                "estimator with predict_proba and calibration='none'."
-            )
+            raise ValueError(f"There are no probabilities. {NOTHING_TO_CALIBRATE_ON}")
         undetermined = [
             np.isin(node.child, node.code.unidentified)
             for node in self._plan.nodes

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from polychotomy.codes import one_vs_one
 from polychotomy.errors import StructureError, unknown_name
 from polychotomy.structures import Structure, from_code, parse_structure
-from polychotomy.structures._build import BUILDERS, design
+from polychotomy.structures._build import BUILDERS
+from polychotomy.structures._labels import with_labels
 from polychotomy.structures._language import MAX_CHARACTERS
 
 Indices = NDArray[np.intp]
@@ -20,7 +21,9 @@ _NAMES = (*BUILDERS, "ddag")
 
 def goes_by_data(structure: Any) -> bool:
     """Whether a structure cannot be made without samples."""
-    return structure in ("linkage", "chain") if isinstance(structure, str) else callable(structure)
+    if isinstance(structure, str):
+        return structure in BUILDERS and BUILDERS[structure].needs_samples
+    return callable(structure)
 
 
 def resolve_structure(
@@ -33,22 +36,25 @@ def resolve_structure(
     sample_weight: Any,
     pairwise: bool,
 ) -> Structure:
-    """Return the structure from a builder's name, a structure, text, a path or a function."""
+    """Return the structure from a builder's name, a structure, text, a path or a function.
+
+    Its labels are those of `classes`, each once.
+    """
     labels = classes.tolist()
     if isinstance(structure, str) and structure == "ddag":
         return from_code(one_vs_one(len(labels)), labels)
     if isinstance(structure, str) and structure in BUILDERS:
-        if structure == "linkage" and pairwise:
+        if BUILDERS[structure].needs_distances and pairwise:
             raise ValueError(
-                "structure='linkage' measures distances between samples and cannot go by a "
+                f"structure={structure!r} measures distances between samples and cannot go by a "
                 "precomputed kernel. Give another structure, such as 'balanced'."
             )
         y_labels = classes if y is None else classes[y]
-        return design(structure, X, y_labels, distance=distance, sample_weight=sample_weight)
+        return BUILDERS[structure].make(X, y_labels, distance, sample_weight)
     if callable(structure):
         structure = structure(X, classes if y is None else classes[y])
     if isinstance(structure, Structure):
-        return structure
+        return with_labels(structure, labels)
     return parse_structure(_text(structure), labels)
 
 
@@ -84,27 +90,3 @@ def _is_file(name: str) -> bool:
         return Path(name).is_file()
     except (OSError, ValueError):  # too long, or with characters that no file name has
         return False
-
-
-def rows_of_labels(structure: Structure, classes: NDArray[Any]) -> dict[object, int]:
-    """Return the row of each label of a structure among the sorted classes.
-
-    Labels are found as they are or, failing that, by how they are written.
-    """
-    labels = classes.tolist()
-    exact = {label: r for r, label in enumerate(labels)}
-    written = {str(label): r for r, label in enumerate(labels)}
-    row: dict[object, int] = {}
-    for label in structure.classes:
-        found = exact.get(label, written.get(str(label)))
-        if found is None:
-            raise StructureError(f"The structure has the class {label!r}, which y does not have.")
-        row[label] = found
-    missing = set(range(len(labels))) - set(row.values())
-    if missing or len(set(row.values())) < len(row):
-        wrong = labels[min(missing)] if missing else "several"
-        raise StructureError(
-            "The structure must have each class of y once. "
-            f"It has no class {wrong!r}, one of {len(missing)} that it lacks."
-        )
-    return row

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from polychotomy.classifiers._checks import check_base, check_data
 from polychotomy.classifiers._learners import choose_learners
 from polychotomy.classifiers._nodes import lay_out
-from polychotomy.classifiers._plan import Plan, make_plan
+from polychotomy.classifiers._plan import NOTHING_TO_CALIBRATE_ON, Plan, make_plan
 from polychotomy.classifiers._reduction import Array, ReductionClassifier
 from polychotomy.classifiers._rows import blocks_of
-from polychotomy.classifiers._structures import goes_by_data, resolve_structure, rows_of_labels
+from polychotomy.classifiers._structures import goes_by_data, resolve_structure
 from polychotomy.classifiers._training import Params
 from polychotomy.classifiers._walks import Visit, Walker
 from polychotomy.codes import Code
@@ -26,7 +26,7 @@ from polychotomy.errors import unknown_name
 from polychotomy.probability import solve as solve_probabilities
 from polychotomy.structures import Structure
 
-_SOLVES = ("auto", "recursive", "least_squares")
+_SOLVES = ("auto", "recursive", "most_probable", "least_squares")
 _REJECT_RULES = ("confidence", "probability")
 
 
@@ -36,7 +36,8 @@ class TreeClassifier(ReductionClassifier):
     The structure says which classes each binary problem tells apart; a clone of `estimator` is
     trained on each, on the samples of its classes only. A class is found by asking from the top
     down, so that a sample costs the problems on its way and not all of them. With two classes it
-    is the binary classifier itself, and with a single node a :class:`~polychotomy.CodeClassifier`.
+    is the binary classifier itself (unless ``decoder="probability"``), and with a single node a
+    :class:`~polychotomy.CodeClassifier`.
 
     Parameters
     ----------
@@ -55,19 +56,21 @@ class TreeClassifier(ReductionClassifier):
         For ``"linkage"``: between classes, see :func:`~polychotomy.structures.class_distances`.
         It is measured in X as it is, before any steps of a pipeline in `estimator`, so that
         features should be on comparable scales.
-    solve : {"auto", "recursive", "least_squares"}, default="auto"
+    solve : {"auto", "recursive", "most_probable", "least_squares"}, default="auto"
         ``"recursive"`` predicts the class at the end of the winning path, and multiplies
-        conditional probabilities along every path. ``"least_squares"`` flattens the structure,
-        solves for the probabilities of all problems at once and predicts the most probable class.
-        ``"auto"`` multiplies like ``"recursive"`` and predicts the most probable class, asking
-        only what could still lead to it; without probabilities it is ``"recursive"``, for a
-        single node what :class:`~polychotomy.CodeClassifier` does, for a DDAG elimination.
+        conditional probabilities along every path. ``"most_probable"`` multiplies alike and
+        predicts the most probable class, asking only what could still lead to it.
+        ``"least_squares"`` flattens the structure, solves for the probabilities of all problems at
+        once and predicts the most probable class. ``"auto"`` is ``"most_probable"``; without
+        probabilities and for a single node it is ``"recursive"``, which for a single node is what
+        :class:`~polychotomy.CodeClassifier` does, and for a DDAG it is elimination.
     estimators : dict of str to classifier, optional
         Further learners. A problem whose name or options in the structure are a key here is
         learnt by that classifier; other options such as ``"C=10 gamma=0.1"`` are parameters of
         `estimator`.
     decoder : str, default="auto"
-        How nodes of several problems decide, see :class:`~polychotomy.CodeClassifier`.
+        How nodes of several problems decide, see :class:`~polychotomy.CodeClassifier`; a DDAG does
+        without. ``"probability"`` takes the most probable child of every node.
     probability : str or None, default="auto"
         How the probabilities of a node's children are solved for, see
         :class:`~polychotomy.CodeClassifier`. None: there are no probabilities, and nothing is
@@ -99,6 +102,10 @@ class TreeClassifier(ReductionClassifier):
         classes or, of equal sides, that without the first class.
     node_estimators_ : list of lists of classifiers
         Those of each node's problems, in the order of ``structure_.nodes()``.
+    node_decoders_ : list of str
+        How each node decides: the rule in use, "probability" for the most probable child.
+    node_probabilities_ : list of str or None
+        The method in use for the probabilities of each node's children.
     class_counts_ : ndarray of shape (n_classes,)
         Training samples of each class.
     n_features_in_ : int
@@ -186,7 +193,7 @@ class TreeClassifier(ReductionClassifier):
         labels : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        if self.solve_ == "least_squares":
+        if self.solve_ == "least_squares" and len(self.classes_) > 2:
             winners = self.predict_proba(X).argmax(axis=1)
         else:
             winners = self._walk(check_data(self, X, reset=False))[0]
@@ -210,9 +217,8 @@ class TreeClassifier(ReductionClassifier):
             ``classes_[1]``.
         """
         check_is_fitted(self)
-        if self.solve_ in ("least_squares", "most_probable"):
-            p = self.predict_proba(X)
-            return p if len(self.classes_) > 2 else p[:, 1] - p[:, 0]
+        if self.solve_ in ("least_squares", "most_probable") and len(self.classes_) > 2:
+            return self.predict_proba(X)
         X = check_data(self, X, reset=False)
         walker = self._walker()
         if self.solve_ == "ddag" and len(self.classes_) > 2:
@@ -340,12 +346,14 @@ class TreeClassifier(ReductionClassifier):
             sample_weight=params.get("sample_weight"),
             pairwise=get_tags(self).input_tags.pairwise,
         )
-        matrix, nodes = lay_out(structure, rows_of_labels(structure, classes))
+        matrix, nodes = lay_out(structure, {c: r for r, c in enumerate(classes.tolist())})
         base = check_base(self.estimator)
         learners, chosen = choose_learners(base, self.estimators, structure.problems)
         rng = check_random_state(self.random_state)
         decoder = "ddag" if solve == "ddag" else self.decoder
         plan = make_plan(self, classes, Code(matrix), nodes, learners, chosen, rng, X, y, decoder)
+        if plan.probability is None and solve in ("least_squares", "most_probable"):
+            raise ValueError(f"solve={solve!r} needs probabilities. {NOTHING_TO_CALIBRATE_ON}")
         if self.solve == "auto" and len(nodes) > 1 and plan.probability is not None:
             solve = "most_probable"
         return replace(plan, structure=structure, solve=solve)
@@ -353,10 +361,10 @@ class TreeClassifier(ReductionClassifier):
     def _check_solve(self) -> str:
         if self.solve not in _SOLVES:
             raise unknown_name("solve", self.solve, _SOLVES)
-        if self.solve == "least_squares":
+        if self.solve in ("least_squares", "most_probable"):
             if self.probability is None:
-                raise ValueError("solve='least_squares' needs 'probability' not to be None.")
-            return "least_squares"
+                raise ValueError(f"solve={self.solve!r} needs 'probability' not to be None.")
+            return self.solve
         is_ddag = isinstance(self.structure, str) and self.structure == "ddag"
         return "ddag" if is_ddag else "recursive"
 
@@ -373,6 +381,9 @@ class TreeClassifier(ReductionClassifier):
         self.node_estimators_ = [
             [self.estimators_[s] for s in plan.distinct.index[node.problems]] for node in plan.nodes
         ]
+        self.node_decoders_ = list(plan.rules)
+        methods = None if self._probabilities is None else self._probabilities.methods
+        self.node_probabilities_ = list(methods or [None] * len(plan.nodes))
 
     def _can_learn_in_batches(self) -> bool:
         in_batches = all(hasattr(source, "partial_fit") for source in self._sources().values())
@@ -387,11 +398,13 @@ class TreeClassifier(ReductionClassifier):
 
     def _walk(self, X: Any) -> tuple[NDArray[np.intp], list[Visit]]:
         """Return the winning classes, and which problems were asked of which samples."""
-        if self.solve_ == "ddag" and len(self.classes_) > 2:
-            scores, visits = self._walker().eliminate(X)
-            return scores.argmax(axis=1), visits
         walker = self._walker()
-        return walker.search(X) if self.solve_ == "most_probable" else walker.descend(X)
+        if self.solve_ == "ddag" and len(self.classes_) > 2:
+            scores, visits = walker.eliminate(X)
+            return scores.argmax(axis=1), visits
+        if self.solve_ == "most_probable" and len(self.classes_) > 2:
+            return walker.search(X)
+        return walker.descend(X)
 
     def _class_probabilities(self, X: Any) -> Array:
         if self.solve_ != "least_squares":

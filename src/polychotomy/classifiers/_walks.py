@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.classifiers._nodes import Node
 from polychotomy.classifiers._plan import Plan
 from polychotomy.classifiers._probabilities import ProbabilityModel
 from polychotomy.classifiers._rows import blocks_of, rows_of
@@ -17,6 +16,7 @@ from polychotomy.learners import SeparateModel
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Visit = tuple[slice, Indices]
+Reached = tuple[Indices, Array]
 
 
 @dataclass(frozen=True)
@@ -54,30 +54,32 @@ class Walker:
     def search(self, X: Any) -> tuple[Indices, list[Visit]]:
         """Return each sample's most probable class, of equal ones the first.
 
-        The most probable way down is followed first. Of what was passed by on the way, only that is
-        looked into which was reached with at least the probability of the best class so far: no
-        other class can be more probable. Also returned are the visits.
+        First the most probable way down is followed. Then, node by node, only that is looked into
+        which was passed by with at least the probability of the best class so far: no other class
+        can be more probable. Every node is asked at most twice. Also returned are the visits.
         """
         best, winners = np.full(X.shape[0], -1.0), np.full(X.shape[0], -1)
         visits: list[Visit] = []
-        pending = [(0, np.arange(X.shape[0]), np.ones(X.shape[0]))]
-        while pending:
-            place, samples, p = pending.pop()
-            open_ = p >= best[samples]
-            samples, p = samples[open_], p[open_]
-            if place < 0:
-                winner = -1 - place
-                better = (p > best[samples]) | (winner < winners[samples])
-                best[samples[better]], winners[samples[better]] = p[better], winner
-            elif samples.size:
-                node = self.plan.nodes[place]
+        waiting: dict[int, list[Reached]] = {0: [(np.arange(X.shape[0]), np.ones(X.shape[0]))]}
+        for follow_first in (True, False):
+            passed_by: dict[int, list[Reached]] = {}
+            for i, node in enumerate(self.plan.nodes):
+                samples, p = _joined(waiting.pop(i, []))
+                samples, p = samples[p >= best[samples]], p[p >= best[samples]]
+                if not samples.size:
+                    continue
                 visits.append((node.problems, samples))
-                children = p[:, np.newaxis] * self._children(place, X, samples)
+                children = p[:, np.newaxis] * self._children(i, X, samples)
                 first = children.argmax(axis=1)
-                for is_first in (False, True):  # what comes last is looked into first
-                    for c, below in enumerate(node.below):
-                        chosen = np.flatnonzero((first == c) == is_first)
-                        pending.append((below, samples[chosen], children[chosen, c]))
+                for c, below in enumerate(node.below):
+                    is_first = (first == c) if follow_first else np.ones(len(first), dtype=bool)
+                    for chosen, place in ((is_first, waiting), (~is_first, passed_by)):
+                        reached = samples[chosen], children[chosen, c]
+                        if below < 0:
+                            _keep_better(best, winners, *reached, -1 - below)
+                        else:
+                            place.setdefault(below, []).append(reached)
+            waiting = passed_by
         return winners, visits
 
     def _children(self, i: int, X: Any, samples: Indices) -> Array:
@@ -123,13 +125,19 @@ class Walker:
     def choose(self, i: int, X: Any) -> Indices:
         """Return the winning child of node i for each sample."""
         node = self.plan.nodes[i]
-        if _is_single_problem(self.plan, node):
+        if self.asks_directly(i):
             column = node.problems.start
             plus = int(np.argmax(node.code.matrix[:, 0] == self.plan.distinct.sign[column]))
             said = self.model.problems[self.plan.distinct.index[column]].predict(X)
             return np.where(said == 1, plus, 1 - plus)
         blocks = blocks_of(X, node.code.n_problems)
         return np.concatenate([self.scores(i, part).argmax(axis=1) for part in blocks])
+
+    def asks_directly(self, i: int) -> bool:
+        """Whether node i has two children and one problem, whose classifier decides by itself."""
+        node = self.plan.nodes[i]
+        single = node.code.n_classes == 2 and np.ptp(self.plan.distinct.index[node.problems]) == 0
+        return bool(single) and self.plan.rules[i] != "probability"
 
     def scores(self, i: int, X: Any) -> Array:
         """Return the scores of node i's children, larger being better."""
@@ -138,7 +146,7 @@ class Walker:
             assert self.probabilities is not None
             return self.probabilities.of_children(self._binary(X, node.problems), i, self.n_jobs)
         outputs = self._outputs(X, node.problems)
-        if _is_single_problem(self.plan, node):
+        if self.asks_directly(i):
             return outputs[:, :1] * node.code.matrix[:, 0]
         return decode(outputs, node.code, rule)
 
@@ -172,10 +180,7 @@ class Walker:
     def _leads(self, i: int, X: Any) -> Array:
         """Return how far each child of a node is before the best of the others."""
         scores = self.scores(i, X)
-        if (
-            _is_single_problem(self.plan, self.plan.nodes[i])
-            and self.plan.rules[i] != "probability"
-        ):
+        if self.asks_directly(i):
             return scores  # a binary classifier's own margin
         second, best = np.sort(scores, axis=1)[:, -2:].T
         is_best = np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, np.newaxis]
@@ -201,9 +206,18 @@ class Walker:
         return np.where(self.plan.distinct.sign[problems] > 0, q, 1 - q)
 
 
-def _is_single_problem(plan: Plan, node: Node) -> bool:
-    """Whether a node has two children and, however often it is written, one problem."""
-    return node.code.n_classes == 2 and np.ptp(plan.distinct.index[node.problems]) == 0
+def _joined(parts: list[Reached]) -> Reached:
+    """Return the samples that reached a node from several sides, and their probabilities."""
+    if not parts:
+        return np.empty(0, dtype=np.intp), np.empty(0)
+    samples, p = zip(*parts, strict=True)
+    return np.concatenate(samples), np.concatenate(p)
+
+
+def _keep_better(best: Array, winners: Indices, samples: Indices, p: Array, winner: int) -> None:
+    """Note a class where it is more probable than the best so far, or as probable and earlier."""
+    better = (p > best[samples]) | ((p == best[samples]) & (winner < winners[samples]))
+    best[samples[better]], winners[samples[better]] = p[better], winner
 
 
 def _groups(values: Indices) -> Iterator[tuple[int, Indices]]:

@@ -1,16 +1,17 @@
 """Reading and writing on behalf of the commands, and telling what went wrong."""
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
+
+_MISSING = ["", "NA", "NaN", "nan", "N/A", "null", "?"]
+_MOST_VALUES = 200
 
 
 @contextmanager
@@ -36,47 +37,51 @@ def read_text(path: str) -> str:
 
 
 def write_text(text: str, path: Path | None) -> None:
-    """Write to a file, or to the standard output; a file is there as a whole or not at all."""
+    """Write to a file, or to the standard output. All is known before anything is opened."""
     if path is None:
         typer.echo(text)
-        return
-    with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-        try:
-            file.write(text + "\n")
-            file.close()
-            Path(file.name).chmod(0o666 & ~_umask())
-            os.replace(file.name, path)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    else:
+        path.write_text(text + "\n", "utf-8")
 
 
 def read_samples(path: str, target: str | None) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Return features and labels of a CSV file.
 
     Numbers are standardised, with the mean for missing values; other columns become indicators.
-    The labels are in the column `target`, by default the last.
+    The labels are in the column `target`, by default the last; any text is a label there.
     """
     import pandas as pd
 
-    table = pd.read_csv(path)
-    target = table.columns[-1] if target is None else target
-    if target not in table.columns:
+    columns = list(pd.read_csv(path, nrows=0).columns)
+    target = columns[-1] if target is None else target
+    if target not in columns:
         raise ValueError(
-            f"there is no column {target!r}; the columns are {', '.join(map(repr, table.columns))}"
+            f"there is no column {target!r}; the columns are {', '.join(map(repr, columns))}"
         )
+    empty = {column: [""] if column == target else _MISSING for column in columns}
+    table = pd.read_csv(path, keep_default_na=False, na_values=empty)
     y = table.pop(target)
     if y.isna().any():
         raise ValueError(f"{int(y.isna().sum())} rows have no label in the column {target!r}")
     if table.shape[1] == 0 or len(table) == 0:
         raise ValueError("there must be at least one row, and one column besides the labels")
-    X = pd.get_dummies(table, dtype=float).astype(float)
-    X = X.fillna(X.mean()).fillna(0.0)
-    spread = X.std(ddof=0).replace(0, 1)
-    return ((X - X.mean()) / spread).to_numpy(), y.to_numpy()
+    return _encoded(table), y.to_numpy()
+
+
+def _encoded(table: Any) -> NDArray[np.float64]:
+    """Return standardised numbers and indicators of everything else."""
+    import pandas as pd
+
+    numbers = table.select_dtypes("number").astype(float)
+    numbers = numbers.fillna(numbers.mean()).fillna(0.0)
+    numbers = (numbers - numbers.mean()) / numbers.std(ddof=0).replace(0, 1)
+    texts = table.drop(columns=numbers.columns)
+    for name in texts:
+        if texts[name].nunique() > _MOST_VALUES:
+            raise ValueError(
+                f"the column {name!r} has {texts[name].nunique()} different texts and would make "
+                "as many features; take it out if it only names the rows"
+            )
+    if texts.shape[1] == 0:
+        return np.asarray(numbers)
+    return np.hstack([numbers, pd.get_dummies(texts, dtype=float)])

@@ -14,11 +14,13 @@ from polychotomy.structures import (
     Structure,
     flatten,
     format_structure,
+    linkage,
     name_problems,
     nest,
     parse_structure,
     relabel,
 )
+from polychotomy.structures._build import BUILDERS
 
 structure_app = typer.Typer(
     help="Draw, check, convert and design structures, written in the control language.",
@@ -40,12 +42,8 @@ class Form(StrEnum):
     nested = "nested"
 
 
-class Builder(StrEnum):
-    """How a structure is designed."""
-
-    linkage = "linkage"
-    balanced = "balanced"
-    chain = "chain"
+Builder = StrEnum("Builder", {name: name for name in BUILDERS})  # type: ignore[misc]
+_LINKAGE = Builder("linkage")
 
 
 File = Annotated[str, typer.Argument(help="A control file; - for the standard input.")]
@@ -122,7 +120,7 @@ def design_structure(
     target: Annotated[
         str | None, typer.Option(help="The column of the labels; by default the last.")
     ] = None,
-    builder: Annotated[Builder, typer.Option(help="How to design it.")] = Builder.linkage,
+    builder: Annotated[Builder, typer.Option(help="How to design it.")] = _LINKAGE,
     distance: Annotated[
         str,
         typer.Option(
@@ -161,12 +159,9 @@ def _read(file: str, dialect: Dialect, classes: list[str] | None = None) -> Stru
 def _design(
     X: Any, y: Any, builder: Builder, distance: str, method: str, quantile: float
 ) -> Structure:
-    from polychotomy.structures import linkage
-    from polychotomy.structures._build import design
-
-    if builder is Builder.linkage:
+    if builder is _LINKAGE:  # the only one with further options
         return linkage(X, y, distance=distance, method=method, quantile=quantile)
-    return design(builder.value, X, y, distance=distance, sample_weight=None)
+    return BUILDERS[builder.value].make(X, y, distance, None)
 
 
 def _numbered(structure: Structure) -> Structure:

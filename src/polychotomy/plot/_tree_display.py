@@ -105,15 +105,8 @@ class TreeDisplay:
         if (X is None) != (y is None):
             raise ValueError("X and y must be given together, or neither.")
         errors = None if X is None else estimator.node_errors(X, y)
-        by_name = {
-            str(label): count
-            for label, count in zip(estimator.classes_, estimator.class_counts_, strict=True)
-        }
-        exact = dict(zip(estimator.classes_.tolist(), estimator.class_counts_, strict=True))
-        counts = [
-            exact[label] if label in exact else by_name[str(label)]
-            for label in estimator.structure_.classes
-        ]
+        count = dict(zip(estimator.classes_.tolist(), estimator.class_counts_, strict=True))
+        counts = [count[label] for label in estimator.structure_.classes]
         display = cls(estimator.structure_, class_counts=counts, node_errors=errors)
         return display.plot(ax=ax)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -222,11 +222,16 @@ def _check_any(made: Sequence[Structure]) -> None:
         raise StructureError("A structure needs at least one class. Got none.")
 
 
-def design(name: str, X: Any, y: ArrayLike, *, distance: Any, sample_weight: Any) -> Structure:
-    """Return the structure that a builder's name stands for."""
-    if name not in BUILDERS:
-        raise unknown_name("structure", name, BUILDERS)
-    return BUILDERS[name](X, y, distance, sample_weight)
+class Builder(NamedTuple):
+    """A way to design a structure by name.
+
+    `make` is a function of X, y, a distance and weights. Without `needs_samples` only the labels
+    in y matter; with `needs_distances` X must hold features, not a kernel.
+    """
+
+    make: Callable[[Any, ArrayLike, Any, Any], Structure]
+    needs_samples: bool = True
+    needs_distances: bool = False
 
 
 def _design_balanced(X: Any, y: ArrayLike, distance: Any, sample_weight: Any) -> Structure:
@@ -242,9 +247,9 @@ def _design_linkage(X: Any, y: ArrayLike, distance: Any, sample_weight: Any) -> 
     return linkage(X, y, distance=distance, sample_weight=sample_weight)
 
 
-BUILDERS: dict[str, Callable[[Any, ArrayLike, Any, Any], Structure]] = {
-    "balanced": _design_balanced,
-    "chain": _design_chain,
-    "linkage": _design_linkage,
+BUILDERS = {
+    "balanced": Builder(_design_balanced, needs_samples=False),
+    "chain": Builder(_design_chain),
+    "linkage": Builder(_design_linkage, needs_distances=True),
 }
 """The builders by name. A new one is a function and a line here."""

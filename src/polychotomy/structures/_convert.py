@@ -1,6 +1,7 @@
 """From one structure to another that asks the same questions, and from codes and linkages."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from polychotomy.errors import CodeError, StructureError
 from polychotomy.structures._structure import BARE_NAME, Structure
 
 _TREE = Code([[-1], [1]], name="tree")
-_MOST_PAIRED_CLASSES = 100
 
 
 def two_children(first: Any, second: Any) -> Structure:
@@ -149,6 +149,11 @@ def nest(structure: Structure) -> Structure:
     structure : Structure
         A nested one is flattened first.
 
+    Notes
+    -----
+    Trees cost O(k² ℓ) at most. Where no problem has all classes, all pairs of classes are tried,
+    which takes seconds from about a hundred classes on.
+
     Examples
     --------
     >>> from polychotomy import parse_structure
@@ -213,36 +218,32 @@ def _groups(matrix: Matrix) -> NDArray[np.intp]:
     """Return the number of each class's group: the largest ones that are not all classes.
 
     A group is closed under one rule: a problem that does not treat its members alike has all its
-    classes in the group.
+    classes in the group. A problem of all classes parts the groups; within each part, if it is not
+    a group as a whole, the smallest group of every two classes is tried.
     """
     k = len(matrix)
     strict = matrix.all(axis=0)
     group = np.arange(k)
-    if strict.any():  # those problems part the groups, and within each the rest is tried
-        _, parts = np.unique(matrix[:, strict], axis=0, return_inverse=True)
-        parts = parts.ravel()
-        for p in range(parts.max() + 1):
-            members = np.flatnonzero(parts == p)
-            inside = matrix[members]
-            about = np.asarray(matrix[:, (inside != inside[0]).any(axis=0)].any(axis=1))
-            if not about[parts != p].any():
+    parts = np.unique(matrix[:, strict], axis=0, return_inverse=True)[1].ravel()
+    for p in range(parts.max() + 1):
+        members = np.flatnonzero(parts == p)
+        if strict.any() and len(members) > 1:
+            whole = _closure(matrix, members)
+            if whole.sum() == len(members):
                 group[members] = members[0]
-        return group
-    if k > _MOST_PAIRED_CLASSES:
-        return group
-    for a in range(k):
-        for b in range(a + 1, k):
+                continue
+        for a, b in combinations(members, 2):
             if group[a] != group[b]:
-                closed = _closure(matrix, a, b)
+                closed = _closure(matrix, np.array([a, b]))
                 if not closed.all():
                     group[np.isin(group, group[closed])] = group[a]
     return group
 
 
-def _closure(matrix: Matrix, a: int, b: int) -> NDArray[np.bool_]:
-    """Return the smallest group with two classes."""
+def _closure(matrix: Matrix, classes: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return the smallest group with some classes."""
     members = np.zeros(len(matrix), dtype=bool)
-    members[[a, b]] = True
+    members[classes] = True
     while True:
         inside = matrix[members]
         parted = (inside != inside[0]).any(axis=0)

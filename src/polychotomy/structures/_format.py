@@ -17,7 +17,8 @@ RESERVED = {"True": True, "False": False}
 def format_structure(structure: Structure, *, dialect: str = "polychotomy") -> str:
     """Return a structure as text in the control language, without a line break at the end.
 
-    ``parse_structure(format_structure(s)) == s`` for every structure s.
+    ``parse_structure(format_structure(s)) == s`` for every structure s within the limits of
+    :func:`~polychotomy.parse_structure`.
 
     Parameters
     ----------
@@ -130,9 +131,10 @@ def _label(label: Label) -> str:
 
 
 def _raw_quoted(text: str) -> str:
-    if '"' in text or not text.isprintable():
+    if '"' in text or not text.isprintable() or text.endswith("\\") or text == ".":
         raise StructureError(
-            f"libAGF's options cannot hold quotation marks or line breaks. Got {text!r}."
+            "libAGF's options cannot hold quotation marks or line breaks, nor end in a backslash, "
+            f"nor be a full stop, which repeats others. Got {text!r}."
         )
     return f'"{text}"'
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from polychotomy.errors import CodeError, StructureError
 from polychotomy.structures._format import RESERVED, check_dialect
+from polychotomy.structures._labels import KnownLabels
 from polychotomy.structures._structure import Label, Structure
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ class Roles:
 
 def _add_once(token: "Token", sides: list[set[str]]) -> None:
     """Keep a number of a problem, or of classes in a row; neither may name one twice."""
-    number = token.lstrip("0") or "0"
+    number = str(token)
     if number in sides[0] or number in sides[-1]:
         where = "on both sides of the problem" if number not in sides[-1] else "twice in a row"
         raise _FaultError(f"{number[:20]} stands {where}", token)
@@ -289,34 +290,20 @@ class _Labels:
 
     def __init__(self, classes: Sequence[Any] | None) -> None:
         self._found: dict[Label, int] = {}
-        self._known: dict[Label, Label] | None = None
-        self._by_text: dict[str, list[Label]] = {}
-        if classes is not None:
-            labels = [Structure.of_class(label).classes[0] for label in classes]
-            self._known = {label: label for label in labels}
-            for label in self._known.values():
-                self._by_text.setdefault(str(label), []).append(label)
+        self._known = None if classes is None else KnownLabels(classes)
 
     def find(self, label: Label, text: str, token: "Token") -> Label:
         """Return the class, which must be known and new; keep where it was found."""
         if self._known is not None:
-            written = self._by_text.get(text, [])
-            if label in self._known:
-                label = self._known[label]
-            elif len(written) == 1:
-                label = written[0]
-            else:
-                raise _FaultError(self._unknown(text), token)
+            found = self._known.find(label, text)
+            if found is None:
+                raise _FaultError(f"there is no class {text!r}; {self._known.words()}", token)
+            label = found
         if label in self._found:
             hint = " (labels with spaces need double quotes)" if token.isalpha() else ""
             raise _FaultError(f"the class {label!r} stands at two places{hint}", token)
         self._found[label] = token.start_pos or 0
         return label
-
-    def _unknown(self, text: str) -> str:
-        known = list(self._known or ())
-        shown = ", ".join(map(repr, known[:8])) + (", …" if len(known) > 8 else "")
-        return f"there is no class {text!r}; the classes are {shown}"
 
     def check_complete(self, text: str) -> None:
         missing = [label for label in self._known or () if label not in self._found]
@@ -431,5 +418,7 @@ def _matrix(partitions: list[Any], n_children: int) -> np.ndarray[Any, np.dtype[
                         f"there is no child {child}: the node has {n_children}, counted from 0",
                         token,
                     )
+                if matrix[child, s]:
+                    raise _FaultError(f"the child {child} stands twice in the problem", token)
                 matrix[child, s] = side
     return matrix

@@ -15,6 +15,9 @@ BARE_NAME = re.compile(r"[^\W\d][\w.\-]*(?:/[\w.\-]+)*")
 """What a problem's name must look like, so that it can stand in a text without quotes."""
 
 
+_LARGEST = 10**300
+
+
 class Problem(NamedTuple):
     """One binary problem: which classes stand on which side, and who is to learn it.
 
@@ -252,11 +255,14 @@ def _check_label(label: Any) -> Label:
         label = label.item()
     if isinstance(label, str):
         return str(label)
-    if isinstance(label, int | bool) or (isinstance(label, float) and isfinite(label)):
+    if isinstance(label, int | bool) and abs(label) < _LARGEST:
         return label
+    if isinstance(label, float) and isfinite(label):
+        return label
+    given = "a larger number" if isinstance(label, int) else repr(label)
     raise StructureError(
-        "A class must be a string, a finite number or a truth value, or a child a Structure. "
-        f"Got {label!r}."
+        "A class must be a string, a finite number of at most 300 digits or a truth value, or a "
+        f"child a Structure. Got {given}."
     )
 
 
