@@ -58,7 +58,7 @@ def test_every_structure_learns_the_digits(structure, digits):
 
 def test_the_structure_can_be_given_in_every_way(iris, tmp_path):
     X, y = iris
-    text = "a { 0 b {1 2} }"
+    text = '"" { 0 "" {1 2} }'
     (tmp_path / "iris.txt").write_text(text)
     expected = parse_structure(text)
     for structure in (
@@ -68,6 +68,7 @@ def test_the_structure_can_be_given_in_every_way(iris, tmp_path):
         str(tmp_path / "iris.txt"),
         lambda X, y: expected,
         lambda X, y: text,
+        lambda X, y: "balanced",
     ):
         assert TreeClassifier(structure=structure).fit(X, y).structure_ == expected
 
@@ -488,6 +489,48 @@ def test_weights_through_metadata_routing(iris):
     np.testing.assert_allclose(np.abs(routed.estimators_[1].coef_), np.abs(pair.coef_), rtol=1e-6)
 
 
+def test_calibration_goes_by_the_learners_own_weights(iris):
+    X, y = iris
+    X = X[:, :2]
+    with sklearn.config_context(enable_metadata_routing=True):
+        heavy = SVC().set_fit_request(sample_weight=True)
+        light = SVC().set_fit_request(sample_weight=False)
+        model = TreeClassifier(heavy, "a {0 b {1 2}}", estimators={"b": light})
+        share = []
+        for weight in (np.ones(150), np.where(y == 2, 10.0, 1.0)):
+            p = model.fit(X, y, sample_weight=weight).predict_proba(X)
+            share.append(p[:, 2] / (p[:, 1] + p[:, 2]))
+    np.testing.assert_allclose(share[0], share[1])
+
+
+def test_ties_of_margins_go_where_predict_goes(digits):
+    X, y = digits
+    base = RandomForestClassifier(4, random_state=0)
+    for structure in ("chain", "balanced", "linkage"):
+        classifier = TreeClassifier(base, structure, probability=None).fit(X[:300], y[:300])
+        scores = classifier.decision_function(X)
+        np.testing.assert_array_equal(scores.argmax(axis=1), classifier.predict(X))
+
+
+def test_outputs_that_are_no_numbers_are_refused(iris):
+    classifier = TreeClassifier(GaussianNB(), "balanced").fit(*iris)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"must be numbers\. Got NaN"):
+        classifier.predict([[1e200] * 4])
+
+
+@pytest.mark.parametrize(
+    "options", ["C=1" + " " * 900 + "x", "C={[1]:2}", "C=" + "-" * 900 + "1", "kernel=precomputed"]
+)
+def test_odd_options_are_value_errors(options, iris):
+    structure = Structure([[-1], [1]], [0, balanced([1, 2])], options=[options])
+    with pytest.raises(ValueError, match=r"."):
+        TreeClassifier(SVC(), structure).fit(*iris)
+    with pytest.raises(ValueError, match="may have 1000 characters"):
+        TreeClassifier(
+            SVC(), Structure([[-1], [1]], [0, balanced([1, 2])], options=["x" * 2000])
+        ).fit(*iris)
+
+
 def test_weights_for_a_learner_without_weights_are_refused(iris):
     with pytest.raises(ValueError, match="Fixed takes no sample_weight"):
         TreeClassifier(Fixed(), "balanced").fit(*iris, sample_weight=np.ones(150))
@@ -634,6 +677,7 @@ def test_a_failed_fit_changes_nothing(iris):
         ({"structure": balanced([0, 1, "1", 2])}, "has the class 1 of y twice"),
         ({"structure": "m {0 1"}, "this brace is never closed"),
         ({"solve": "exactly"}, "'solve' parameter must be one of"),
+        ({"estimators": "abc"}, "'estimators' parameter must be a dictionary"),
         ({"solve": "least_squares", "probability": None}, "needs 'probability' not to be None"),
         ({"distance": "far"}, "'distance' parameter must be one of"),
         ({"structure": '"-W 1.5" {0 "" {1 2}}'}, "must be parameters of the estimator"),

@@ -169,6 +169,29 @@ def test_labels_may_say_none_and_files_keep_what_they_are(tmp_path):
     assert target.stat().st_mode & 0o777 == 0o600
 
 
+def test_infinite_numbers_are_told(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("x,class\n1,a\ninf,b\n")
+    assert "the column 'x' must hold finite" in run("structure", "design", path, status=1).stderr
+
+
+def test_what_a_notepad_writes_is_read(tmp_path):
+    path = tmp_path / "land.txt"
+    path.write_bytes(b"\xef\xbb\xbf" + LAND.encode())
+    run("structure", "check", path)
+
+
+def test_control_characters_do_not_reach_the_terminal(tmp_path):
+    path = tmp_path / "land.txt"
+    path.write_text('a {"\\u001b[31mX" b}')
+    assert "\x1b" not in run("structure", "show", path).stdout
+
+
+def test_output_that_cannot_be_written_is_named(land, tmp_path):
+    out = tmp_path / "missing" / "out"
+    assert str(out) in run("structure", "convert", land, "-o", out, status=1).stderr
+
+
 def test_columns_of_names_are_refused(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("name,x,class\n" + "".join(f"n{i},{i},{i % 2}\n" for i in range(300)))
@@ -191,6 +214,8 @@ def test_code_show_prints_matrix_and_figures():
         ("orthogonal 3", "at least 4 classes"),
         ("bch 4 --option length=long", "must be KEY=NUMBER"),
         ("bch 4 --option size=3", "must be one of"),
+        ("bch 4 --option random_state=3", "no option of a code"),
+        ("adjacent 5 --option order=3", "not iterable"),
     ],
 )
 def test_codes_that_do_not_exist_are_told(arguments, message):

@@ -6,7 +6,7 @@ from matplotlib import pyplot as plt
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import SVC
 
-from polychotomy import TreeClassifier, make_code, parse_structure
+from polychotomy import CodeClassifier, TreeClassifier, make_code, parse_structure
 from polychotomy.plot import TreeDisplay
 from polychotomy.structures import balanced, chain, from_code, two_children
 
@@ -110,7 +110,14 @@ def test_what_does_not_fit_is_refused(options, message):
         TreeDisplay(balanced("ab"), **options)
 
 
+def test_it_draws_in_a_figure_within_a_figure():
+    _, right = plt.figure().subfigures(1, 2)
+    TreeDisplay(balanced("abc")).plot(ax=right.subplots())
+
+
 def test_estimators_must_be_fitted_and_data_complete(iris):
+    with pytest.raises(ValueError, match="must be a fitted TreeClassifier"):
+        TreeDisplay.from_estimator(CodeClassifier().fit(*iris))
     with pytest.raises(NotFittedError):
         TreeDisplay.from_estimator(TreeClassifier())
     with pytest.raises(ValueError, match="together"):

@@ -56,6 +56,40 @@ def test_hausdorff_does_not_suffer_from_cancellation(rng):
     assert class_distances(X - 1e8, y)[0, 1] == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.parametrize("far", [1e8, 1e10])
+def test_hausdorff_is_exact_beside_far_samples(rng, far):
+    X = rng.normal(size=(600, 14))
+    y = np.repeat([0, 1, 2], 200)
+    X[y == 2] += far
+    X[0] += far
+    X[300] -= far
+    D = class_distances(X, y)
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        pairs = cdist(X[y == i], X[y == j])
+        expected = max(pairs.min(axis=0).max(), pairs.min(axis=1).max())
+        assert D[i, j] == pytest.approx(expected, rel=1e-9)
+    near = class_distances(
+        X[(y < 2) & (np.abs(X[:, 0]) < 100)], y[(y < 2) & (np.abs(X[:, 0]) < 100)]
+    )
+    assert near[0, 1] < 10
+
+
+def test_mahalanobis_does_not_depend_on_scales(samples):
+    X, y = samples
+    for distance in ("mahalanobis", "bhattacharyya"):
+        np.testing.assert_allclose(
+            class_distances(X * [1, 1e5, 1e-5], y, distance),
+            class_distances(X, y, distance),
+            rtol=1e-5,
+        )
+
+
+def test_centroid_does_not_suffer_from_cancellation(samples):
+    X, y = samples
+    expected = class_distances(X, y, "centroid")
+    np.testing.assert_allclose(class_distances(X + 1.7e9, y, "centroid"), expected, rtol=1e-4)
+
+
 def test_blocks_do_not_matter(samples, rng, monkeypatch):
     X, y = samples
     X = np.hstack([X, rng.normal(size=(len(X), 20))])
@@ -166,6 +200,9 @@ def test_a_distance_of_ones_own():
         ([[0.0], [1.0]], [0, 1], {"quantile": 0}, "'quantile' parameter must be above 0"),
         ([[0.0], [1.0]], [0, 1], {"distance": lambda X, y: [1.0]}, "finite numbers for all pairs"),
         ([[0.0], [1.0]], [0, 1], {"sample_weight": [1, 0]}, "positive weight"),
+        ([[0.0], [1.0]], [0, 1], {"sample_weight": [1]}, "for each of 2 samples"),
+        ([[0.0], [1.0]], [0, 1], {"sample_weight": [1, -1]}, "of at least 0"),
+        ([[0.0], [1.0]], [0, 1], {"sample_weight": [1, np.nan]}, "of at least 0"),
     ],
 )
 def test_what_has_no_distance_is_refused(X, y, options, message):

@@ -166,6 +166,14 @@ def test_long_lines_are_cut_around_the_fault():
         ("\\" * 10**6, "must not stand here"),
         ("\ud800", "must not stand here"),
         ("a {" + "/" * 10**6, "must not stand here"),
+        ("a 0/1;" * 20000 + "{" + " ".join(map(str, range(20000))) + "}", "too large"),
+        (
+            "".join(f"a{{{i} " for i in range(9000))
+            + "b 0 / 1; {"
+            + " ".join(map(str, range(9000, 40000)))
+            + "}" * 9001,
+            "too large|no code",
+        ),
     ],
     ids=lambda value: repr(value[:12]),
 )

@@ -1,5 +1,6 @@
 import copy
 import pickle
+from enum import Enum, IntEnum
 
 import numpy as np
 import pytest
@@ -63,6 +64,19 @@ def test_labels_keep_their_types():
     assert from_numpy == Structure([[-1], [1]], [3, 4])
     assert type(from_numpy.classes[0]) is int
     assert type(Structure.of_class(np.str_("a")).label) is str
+
+
+def test_labels_of_enumerations_become_plain():
+    class Kind(IntEnum):
+        oak = 1
+        elm = 2
+
+    class Name(str, Enum):  # noqa: UP042
+        oak = "oak tree"
+
+    structure = Structure([[-1], [1]], [Kind.oak, Name.oak])
+    assert [type(label) for label in structure.classes] == [int, str]
+    assert structure.classes == (1, "oak tree")
 
 
 def test_it_cannot_be_changed(land):

@@ -16,6 +16,9 @@ from polychotomy.structures import Problem
 _PAIR = re.compile(r"\w+=\S.*", re.DOTALL)
 
 
+_LONGEST_OPTIONS = 1000
+
+
 class Learner(NamedTuple):
     """A binary classifier for some of the problems.
 
@@ -34,6 +37,11 @@ def choose_learners(
     A name or options found in `estimators` take that estimator; other options are parameters of
     the base, ``"C=10 gamma=0.1"``; all other problems go to the base.
     """
+    if estimators is not None and not isinstance(estimators, Mapping):
+        raise ValueError(
+            "The 'estimators' parameter must be a dictionary of names and classifiers. "
+            f"Got {type(estimators).__name__}."
+        )
     known = {} if estimators is None else dict(estimators)
     found: dict[str, int] = {}
     learners: list[Learner] = []
@@ -49,7 +57,7 @@ def choose_learners(
             else:
                 learners.append(Learner(_with_options(base, key, known), "estimator"))
         chosen[s] = found[key]
-    _check_learners(learners, known.keys() - found.keys())
+    _check_learners([*learners, Learner(base, "estimator")], known.keys() - found.keys())
     return tuple(learners), chosen
 
 
@@ -67,8 +75,12 @@ def _with_options(base: Any, text: str, known: Mapping[str, Any]) -> Any:
     """Return the base with the parameters that an option string sets."""
     if not text:
         return base
+    if len(text) > _LONGEST_OPTIONS:
+        raise ValueError(
+            f"The options of a problem may have {_LONGEST_OPTIONS} characters. Got {len(text)}."
+        )
     params = {}
-    for pair in re.split(r"\s+(?=\w+=)", text.strip()):
+    for pair in re.split(r" (?=\w+=)", " ".join(text.split())):
         if not _PAIR.fullmatch(pair):
             names = ", ".join(map(repr, known)) or "none"
             raise ValueError(
@@ -88,5 +100,5 @@ def _with_options(base: Any, text: str, known: Mapping[str, Any]) -> Any:
 def _value(text: str) -> Any:
     try:
         return literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text

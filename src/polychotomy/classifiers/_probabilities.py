@@ -51,6 +51,11 @@ class ProbabilityModel:
 
     def binary(self, outputs: Array, which: Indices | None = None) -> Array:
         """Return the probability of the + side of all distinct problems, or of those in `which`."""
+        if np.isnan(outputs).any():
+            raise ValueError(
+                "The outputs of the binary problems must be numbers. Got NaN for sample "
+                f"{np.argwhere(np.isnan(outputs))[0, 0]}; see whether its features are proper."
+            )
         if self.calibrators is None:
             return (outputs + 1) / 2
         asked = range(len(self.kinds)) if which is None else which
@@ -97,7 +102,7 @@ def fit_probabilities(
     train: Callable[[Indices], SeparateModel],
     X: Any,
     problems: BinaryProblems,
-    weight: Array,
+    weights: Sequence[Array],
     pairwise: bool,
 ) -> ProbabilityModel:
     """Fit the calibrators, on held-out outputs if there are folds.
@@ -113,7 +118,8 @@ def fit_probabilities(
         Trains the problems on some of the samples.
     X : array, sparse matrix or data frame
     problems : BinaryProblems
-    weight : ndarray of shape (n_samples,)
+    weights : sequence of ndarray of shape (n_samples,)
+        For each distinct problem.
     pairwise : bool
         Whether X is a kernel.
     """
@@ -131,11 +137,11 @@ def fit_probabilities(
         samples = problems.samples(s)
         positive = problems.target(s, samples) > 0
         column = _limited(outputs[s], plan.kinds[s])
-        calibrators.append(CALIBRATIONS[name](column, positive, weight[samples]))
+        calibrators.append(CALIBRATIONS[name](column, positive, weights[s][samples]))
     found = ProbabilityModel(methods, plan.kinds, tuple(calibrators), counts, distinct, nodes)
     if plan.splits is None:
         return found
-    return _with_better_methods(plan, found, outputs, problems.y, weight)
+    return _with_better_methods(plan, found, outputs, problems.y, weights)
 
 
 def _outputs_for_calibration(
@@ -172,7 +178,11 @@ def _outputs_for_calibration(
 
 
 def _with_better_methods(
-    plan: ProbabilityPlan, found: ProbabilityModel, outputs: list[Array], y: Indices, weight: Array
+    plan: ProbabilityPlan,
+    found: ProbabilityModel,
+    outputs: list[Array],
+    y: Indices,
+    weights: Sequence[Array],
 ) -> ProbabilityModel:
     """Settle, on held-out outputs, what "auto" leaves open: how one-vs-rest nodes are solved."""
     methods = list(found.methods)
@@ -182,7 +192,8 @@ def _with_better_methods(
             which = found.distinct.index[node.problems]
             q = found.binary(np.column_stack([outputs[s] for s in which]), which)
             q = np.where(found.distinct.sign[node.problems] > 0, q, 1 - q)
-            methods[i] = _better_of_two(found, i, q, node.child[y[samples]], weight[samples])
+            weight = weights[which[0]][samples]
+            methods[i] = _better_of_two(found, i, q, node.child[y[samples]], weight)
     return ProbabilityModel(
         tuple(methods),
         found.kinds,

@@ -41,6 +41,8 @@ def resolve_structure(
     Its labels are those of `classes`, each once.
     """
     labels = classes.tolist()
+    if callable(structure):
+        structure = structure(X, classes if y is None else classes[y])
     if isinstance(structure, str) and structure == "ddag":
         return from_code(one_vs_one(len(labels)), labels)
     if isinstance(structure, str) and structure in BUILDERS:
@@ -51,8 +53,6 @@ def resolve_structure(
             )
         y_labels = classes if y is None else classes[y]
         return BUILDERS[structure].make(X, y_labels, distance, sample_weight)
-    if callable(structure):
-        structure = structure(X, classes if y is None else classes[y])
     if isinstance(structure, Structure):
         return with_labels(structure, labels)
     return parse_structure(_text(structure), labels)
@@ -71,7 +71,7 @@ def _text(structure: Any) -> str:
                 f"Got {size} bytes in {path.name}."
             )
         try:
-            return path.read_text("utf-8")
+            return path.read_text("utf-8-sig")
         except UnicodeDecodeError as error:
             raise StructureError(f"{path.name} must be a text file in UTF-8: {error}.") from None
     if isinstance(structure, str):

@@ -90,8 +90,8 @@ def train(
     trained = train_part(model or untrained, X, y, routed)
     probabilities = None
     if plan.probability is not None:
-        weights = [given["sample_weight"] for given in routed if "sample_weight" in given]
-        weight = np.asarray(weights[0] if weights else np.ones(len(y)), dtype=float)
+        ones = np.ones(len(y))
+        weights = [np.asarray(given.get("sample_weight", ones), dtype=float) for given in routed]
         problems = BinaryProblems(columns, y, names)
         probabilities = fit_probabilities(
             plan.probability,
@@ -101,7 +101,7 @@ def train(
             train_on,
             X,
             problems,
-            weight,
+            [weights[j] for j in plan.learner_of],
             pairwise,
         )
     context.call_on_fit_task_end(estimator=classifier)

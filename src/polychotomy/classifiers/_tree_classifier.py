@@ -289,6 +289,8 @@ class TreeClassifier(ReductionClassifier):
             In the order of ``structure_.nodes()``; NaN where no sample has a class of the node.
         """
         check_is_fitted(self)
+        if y is None:
+            raise ValueError("The errors of nodes need the true labels: y must not be None.")
         X, y = check_data(self, X, y, reset=False)
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.size:

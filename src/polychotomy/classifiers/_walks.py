@@ -181,7 +181,10 @@ class Walker:
         """Return how far each child of a node is before the best of the others."""
         scores = self.scores(i, X)
         if self.asks_directly(i):
-            return scores  # a binary classifier's own margin
+            # A binary classifier's own margin; of 0, its first label wins, the −1 side as trained.
+            sign = self.plan.distinct.sign[self.plan.nodes[i].problems.start]
+            first_wins = -self.plan.nodes[i].code.matrix[:, 0] * sign * np.nextafter(0, 1)
+            return np.where(scores == 0, first_wins, scores)
         second, best = np.sort(scores, axis=1)[:, -2:].T
         is_best = np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, np.newaxis]
         others = np.where(is_best, second[:, np.newaxis], best[:, np.newaxis])

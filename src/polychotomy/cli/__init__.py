@@ -1,6 +1,7 @@
 """The command line. Needs the extra ``cli``."""
 
 import sys
+from io import TextIOWrapper
 
 from polychotomy.errors import MissingExtraError, require
 
@@ -14,4 +15,10 @@ def main() -> None:
         sys.exit(str(error))
     from polychotomy.cli._app import app
 
+    for stream in (
+        sys.stdout,
+        sys.stderr,
+    ):  # a terminal that lacks a character still shows the rest
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     app()

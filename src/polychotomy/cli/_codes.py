@@ -41,6 +41,8 @@ def _options(pairs: list[str]) -> dict[str, Any]:
     options = {}
     for pair in pairs:
         key, _, value = pair.partition("=")
+        if key in ("name", "n_classes", "random_state"):
+            raise ValueError(f"{key} is no option of a code; --seed draws random ones.")
         try:
             options[key] = int(value)
         except ValueError:

@@ -19,8 +19,8 @@ def telling_errors(source: str = "") -> Iterator[None]:
     """Print what is wrong with the input and leave with status 1, instead of a traceback."""
     try:
         yield
-    except (ValueError, OSError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+    except (ValueError, TypeError, OSError, MemoryError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or "there is not enough memory"
         notes = " ".join(getattr(error, "__notes__", []))
         typer.echo(": ".join(filter(None, (source, reason))) + f" {notes}".rstrip(), err=True)
         raise typer.Exit(1) from None
@@ -32,7 +32,7 @@ def read_text(path: str) -> str:
 
     if path == "-":
         return sys.stdin.read(MAX_CHARACTERS + 1)
-    with Path(path).open(encoding="utf-8") as file:
+    with Path(path).open(encoding="utf-8-sig") as file:
         return file.read(MAX_CHARACTERS + 1)
 
 
@@ -41,7 +41,8 @@ def write_text(text: str, path: Path | None) -> None:
     if path is None:
         typer.echo(text)
     else:
-        path.write_text(text + "\n", "utf-8")
+        with telling_errors(str(path)):
+            path.write_text(text + "\n", "utf-8")
 
 
 def read_samples(path: str, target: str | None) -> tuple[NDArray[np.float64], NDArray[Any]]:
@@ -73,6 +74,9 @@ def _encoded(table: Any) -> NDArray[np.float64]:
     import pandas as pd
 
     numbers = table.select_dtypes("number").astype(float)
+    if np.isinf(numbers.to_numpy()).any():
+        name = numbers.columns[np.isinf(numbers.to_numpy()).any(axis=0)][0]
+        raise ValueError(f"the column {name!r} must hold finite numbers, and has infinity")
     numbers = numbers.fillna(numbers.mean()).fillna(0.0)
     numbers = (numbers - numbers.mean()) / numbers.std(ddof=0).replace(0, 1)
     texts = table.drop(columns=numbers.columns)

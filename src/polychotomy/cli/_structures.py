@@ -198,12 +198,18 @@ def _tree(structure: Structure, depth: int) -> Tree:
 def _title(node: Structure) -> Text:
     """Return a class, or a node's problems, in a few words."""
     if node.code is None:
-        return Text(str(node.label), style="bold")
+        return Text(_printable(str(node.label)), style="bold")
     words = [
         name or (f'"{options}"' if options else "")
         for name, options in zip(node.names, node.options, strict=True)
     ]
+    words = [_printable(word) for word in words]
     named = ", ".join(filter(None, words[:4])) + (", …" if len(words) > 4 and any(words) else "")
     if node.code.n_problems == 1:
         return Text(named or "•")
     return Text(f"{node.code.n_problems} problems" + (f": {named}" if named else ""))
+
+
+def _printable(text: str) -> str:
+    """Keep control characters from the terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -67,7 +67,7 @@ class TreeDisplay:
     ) -> None:
         self.structure = structure
         self.class_counts = None if class_counts is None else [int(n) for n in class_counts]
-        self.node_errors = None if node_errors is None else np.asarray(node_errors, dtype=float)
+        self.node_errors = None if node_errors is None else np.ravel(node_errors).astype(float)
         nodes = sum(1 for _ in structure.nodes())
         for name, given, count in (
             ("class_counts", self.class_counts, structure.n_classes),
@@ -102,6 +102,11 @@ class TreeDisplay:
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(estimator)
+        if not hasattr(estimator, "structure_"):
+            raise ValueError(
+                "The 'estimator' parameter must be a fitted TreeClassifier. "
+                f"Got {type(estimator).__name__}."
+            )
         if (X is None) != (y is None):
             raise ValueError("X and y must be given together, or neither.")
         errors = None if X is None else estimator.node_errors(X, y)
@@ -130,6 +135,8 @@ class TreeDisplay:
             height = min(1.0 + _LEAF_INCHES * k, _MOST_INCHES)
             _, ax = plt.subplots(figsize=(width, height), layout="constrained")
         figure: Any = ax.figure
+        while not hasattr(figure, "get_size_inches"):  # a figure within a figure
+            figure = figure.figure
         inches = ax.get_position().height * figure.get_size_inches()[1]
         font = float(np.clip(0.75 * 72 * inches / k, _SMALLEST_FONT, _LARGEST_FONT))
         self._draw_tree(ax, font)

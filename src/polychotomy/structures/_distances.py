@@ -49,7 +49,8 @@ def class_distances(
         For ``"hausdorff"``: the quantile that stands for the outer maxima. Below 1, a few far
         samples no longer decide.
     sample_weight : array-like of shape (n_samples,), optional
-        Weights in means, covariances and shares; samples without weight are left out.
+        Weights in means, covariances and shares, which count like repetitions; samples without
+        weight are left out.
 
     Returns
     -------
@@ -99,10 +100,9 @@ def hausdorff(X: Any, y: Indices, quantile: float) -> Array:
     k = int(y.max()) + 1
     order = np.argsort(y, kind="stable")
     X, borders = X[order], np.searchsorted(y[order], np.arange(k + 1))
-    centred = X if _is_sparse(X) else X - X.mean(axis=0)
     directed = np.empty((k, k))
     for c in range(k):
-        nearest = _nearest(X, centred, slice(borders[c], borders[c + 1]))
+        nearest = _nearest(X, X[borders[c] : borders[c + 1]])
         if quantile == 1:
             directed[:, c] = np.maximum.reduceat(nearest, borders[:-1])
         else:
@@ -111,23 +111,40 @@ def hausdorff(X: Any, y: Indices, quantile: float) -> Array:
     return np.maximum(directed, directed.T)
 
 
-def _nearest(X: Any, centred: Any, part: slice) -> Array:
+def _nearest(X: Any, part: Any) -> Array:
     """Return the distance of each sample to the nearest one of a part."""
     from scipy.spatial import KDTree
 
-    n_part = part.stop - part.start
-    if not _is_sparse(X) and X.shape[1] <= _TREE_FEATURES and n_part >= _TREE_SAMPLES:
-        return np.asarray(KDTree(X[part]).query(X)[0])
+    if _is_sparse(X):
+        return _nearest_by_products(X, part, 0.0)
+    if X.shape[1] <= _TREE_FEATURES and len(part) >= _TREE_SAMPLES:
+        return np.asarray(KDTree(part).query(X)[0])
+    return _nearest_by_products(X, part, np.median(part, axis=0))
+
+
+def _nearest_by_products(X: Any, part: Any, centre: Any) -> Array:
+    """Find the nearest samples by matrix products, and measure how far they are.
+
+    Products round; where that could hide a nearer sample, all distances are measured.
+    """
+    from scipy.spatial.distance import cdist
+
     nearest = np.empty(X.shape[0])
-    squares = _squares(centred[part])
-    size = max(1, _BLOCK_DISTANCES // n_part)
+    centred = part if _is_sparse(part) else part - centre
+    squares = _squares(centred)
+    size = max(1, _BLOCK_DISTANCES // part.shape[0])
     for start in range(0, X.shape[0], size):
-        block = slice(start, start + size)
-        products = centred[block] @ centred[part].T
+        block = X[start : start + size]
+        moved = block if _is_sparse(block) else block - centre
+        products = moved @ centred.T
         products = products.toarray() if _is_sparse(products) else products
-        # The product finds the nearest sample; how far it is, would be rounded too much.
-        found = X[part][(squares - 2 * products).argmin(axis=1)]
-        nearest[block] = np.sqrt(_squares(X[block] - found))
+        found = (squares - 2 * products).argmin(axis=1)
+        exact = _squares(block - part[found])
+        error = 1e-14 * (_squares(moved) + squares[found])
+        unsure = np.flatnonzero((error > 1e-9 * exact) & (exact > 0))
+        if unsure.size and not _is_sparse(X):
+            exact[unsure] = cdist(block[unsure], part, "sqeuclidean").min(axis=1)
+        nearest[start : start + size] = np.sqrt(exact)
     return nearest
 
 
@@ -160,9 +177,12 @@ def centroid(X: Any, y: Indices, weight: Array) -> Array:
     from scipy.spatial.distance import pdist, squareform
 
     total, means = _means(X, y, weight)
-    lengths = np.bincount(y, weights=weight * _squares(X))
-    scatter = np.maximum(lengths - total * _squares(means), 0)
-    scatter[scatter <= 1e-12 * lengths] = 0
+    if _is_sparse(X):
+        lengths = np.bincount(y, weights=weight * _squares(X))
+        scatter = np.maximum(lengths - total * _squares(means), 0)
+        scatter[scatter <= 1e-12 * lengths] = 0
+    else:
+        scatter = np.bincount(y, weights=weight * _squares(X - means[y]))
     common = scatter.sum() / max(total.sum() - len(total), 1) or 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         own = scatter / (total - 1)
@@ -212,8 +232,8 @@ def _gaussians(
         if own:
             scatters[c] = scatter
     common /= max(total.sum() - k, 1)
-    spread = np.trace(common) / d
-    common += (1e-6 * spread if spread > 0 else 1.0) * np.eye(d)
+    own_spread = np.diag(common).copy()  # a little is added to each feature in its own scale
+    common += np.diag(np.where(own_spread > 0, 1e-9 * own_spread, 1.0))
     shrunk = (scatters + (d + 1) * common) / (total[: len(scatters), None, None] + d)
     return total, means, common, shrunk
 
@@ -286,6 +306,11 @@ def _check_samples(X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Any, Indic
             "'balanced'."
         )
     weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, float)
+    if weight.shape != labels.shape or not (weight >= 0).all() or np.isinf(weight).any():
+        raise ValueError(
+            "The 'sample_weight' parameter must hold a finite number of at least 0 for each of "
+            f"{len(labels)} samples. Got shape {weight.shape}."
+        )
     used = np.flatnonzero(weight > 0)
     indices = np.unique(labels, return_inverse=True)[1].ravel()
     if len(np.unique(indices[used])) <= indices.max():

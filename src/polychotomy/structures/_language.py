@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 5_000_000
 MAX_DEPTH = 10_000
+MAX_ENTRIES = 100_000_000
 _SHOWN = 72
 
 # What a code calls classes are the children of a node here.
@@ -46,7 +47,9 @@ def parse_structure(
     Parameters
     ----------
     text : str
-        At most 5 million characters, with at most 10 000 braces within each other.
+        At most 5 million characters, with at most 10 000 braces within each other; and what it
+        describes may have 100 million entries in its codes and in the lists of classes of its
+        nodes.
     classes : sequence of labels, optional
         The classes there are. Each must then occur once, and no other may. They are also found by
         how they are written: ``7`` can stand for the class ``"7"``.
@@ -318,12 +321,14 @@ class Builder:
     def __init__(self, labels: _Labels, dialect: str) -> None:
         self.labels = labels
         self._libagf = dialect == "libagf"
+        self._size = 0
 
     def branch(self, parts: list[Any]) -> Structure:
         """Return a class, or a node of a model and its children."""
         if len(parts) == 1:
             return Structure.of_class(self._label(parts[0]))
         model, children = parts
+        self._check_size(model, children)
         if isinstance(model, list):
             matrix = _matrix(model, len(children))
             tokens = [partition[0] for partition in model]
@@ -344,6 +349,17 @@ class Builder:
         except CodeError as error:
             reason = _CHILDREN.sub(lambda found: _CHILD_WORDS[found[0]], str(error))
             raise _FaultError(f"these problems are no code. {reason}", tokens[0]) from None
+
+    def _check_size(self, model: Any, children: list[Structure]) -> None:
+        """Refuse what would take more memory than its text suggests."""
+        problems = len(model) if isinstance(model, list) else 1
+        self._size += len(children) * problems + sum(child.n_classes for child in children)
+        if self._size > MAX_ENTRIES:
+            raise _FaultError(
+                f"the structure is too large: its codes and the classes below all its nodes may "
+                f"have {MAX_ENTRIES} entries",
+                model[0][0] if isinstance(model, list) else model,
+            )
 
     def model(self, parts: list[Any]) -> Any:
         """Return a token or a list of partitions."""

@@ -253,12 +253,13 @@ def _members(node: Structure, s: int, sign: int) -> tuple[Label, ...]:
 def _check_label(label: Any) -> Label:
     if hasattr(label, "item") and getattr(label, "ndim", None) == 0:  # a NumPy scalar
         label = label.item()
+    # Subclasses, such as those of enumerations, become what they are made of.
     if isinstance(label, str):
-        return str(label)
-    if isinstance(label, int | bool) and abs(label) < _LARGEST:
-        return label
+        return str.__str__(label)
+    if isinstance(label, int) and abs(label) < _LARGEST:
+        return label if isinstance(label, bool) else int(label)
     if isinstance(label, float) and isfinite(label):
-        return label
+        return float(label)
     given = "a larger number" if isinstance(label, int) else repr(label)
     raise StructureError(
         "A class must be a string, a finite number of at most 300 digits or a truth value, or a "
