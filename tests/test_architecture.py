@@ -11,7 +11,7 @@ SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
     {"errors"},
     {"codes"},
-    {"structures", "learners", "decoding", "calibration"},
+    {"structures", "learners", "kernel", "decoding", "calibration"},
     {"probability"},
     {"classifiers", "assess"},
     {"lab"},

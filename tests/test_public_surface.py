@@ -10,6 +10,7 @@ def test_the_public_names():
     assert set(polychotomy.__all__) == {
         "Code",
         "CodeClassifier",
+        "SharedKernelSVC",
         "Structure",
         "TreeClassifier",
         "assess",

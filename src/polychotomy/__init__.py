@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from polychotomy.classifiers import CodeClassifier, TreeClassifier
     from polychotomy.codes import Code, available_codes, make_code
+    from polychotomy.kernel import SharedKernelSVC
     from polychotomy.structures import Structure, format_structure, parse_structure
 
 __version__ = "0.1.0.dev0"
@@ -32,6 +33,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "Code",
     "CodeClassifier",
+    "SharedKernelSVC",
     "Structure",
     "TreeClassifier",
     "assess",
@@ -52,6 +54,7 @@ __all__ = [
 _HOME = {
     "Code": "codes",
     "CodeClassifier": "classifiers",
+    "SharedKernelSVC": "kernel",
     "Structure": "structures",
     "TreeClassifier": "classifiers",
     "available_codes": "codes",

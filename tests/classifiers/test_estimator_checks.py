@@ -1,14 +1,18 @@
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from polychotomy import CodeClassifier, TreeClassifier
+from polychotomy import CodeClassifier, SharedKernelSVC, TreeClassifier
 from polychotomy.codes import one_vs_one
 from polychotomy.structures import balanced, from_code, two_children
+
+# That weights are repetitions is checked to seven digits, and solutions are known to the tolerance.
+EXACT_SVC = SharedKernelSVC(gamma="auto", tol=1e-10, dtype="float64")
 
 # Not "confusion": folds of repeated samples are others than those of weighted samples.
 DISTANCES = ("centroid", "mahalanobis", "bhattacharyya")
@@ -65,6 +69,12 @@ CODES = (
         CodeClassifier(GaussianNB(), code="one_vs_rest"),  # has partial_fit
         CodeClassifier(DecisionTreeClassifier(random_state=0)),
         CodeClassifier(SVC(kernel="precomputed"), probability=None),
+        EXACT_SVC,
+        clone(EXACT_SVC).set_params(kernel="linear"),
+        clone(EXACT_SVC).set_params(kernel="precomputed"),
+        CodeClassifier(EXACT_SVC, probability=None),
+        CodeClassifier(SharedKernelSVC(kernel="precomputed"), "one_vs_rest", probability=None),
+        TreeClassifier(EXACT_SVC, probability=None),
         TreeClassifier(),
         *(TreeClassifier(structure=name) for name in ("balanced", "chain", "ddag")),
         TreeClassifier(solve="recursive", probability=None),

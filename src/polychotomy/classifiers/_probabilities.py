@@ -159,16 +159,19 @@ def _outputs_for_calibration(
     own = [problems.samples(s) for s in range(len(model.problems))]
     outputs = [np.full(len(samples), np.nan) for samples in own]
 
-    def fill(trained: SeparateModel, asked: Indices, columns: Indices | None) -> None:
+    def fill(trained: SeparateModel, asked: Indices, columns: Indices) -> None:
+        whole = trained.outputs(rows_of(X, asked), plan.kinds) if trained.together else None
         for s, samples in enumerate(own):
             place = np.flatnonzero(np.isin(samples, asked, assume_unique=True))
-            if place.size:
+            if whole is not None:
+                outputs[s][place] = whole[np.searchsorted(asked, samples[place]), s]
+            elif place.size:
                 part = rows_of(X, samples[place])
-                part = part if columns is None else part[:, columns]
+                part = part[:, columns] if pairwise else part
                 outputs[s][place] = trained.problems[s].outputs(part, plan.kinds[s])
 
     for training, test in plan.splits or ():
-        fill(train(training), test, training if pairwise else None)
+        fill(train(training), np.sort(test), training)
     for s, samples in enumerate(own):
         seen = np.flatnonzero(np.isnan(outputs[s]))
         if seen.size:

@@ -1,5 +1,6 @@
 """Training by a plan: the problems on all samples, on each fold, and the calibration."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,14 @@ from polychotomy.classifiers._learners import Learner
 from polychotomy.classifiers._plan import Plan
 from polychotomy.classifiers._probabilities import ProbabilityModel, fit_probabilities
 from polychotomy.classifiers._rows import rows_of
-from polychotomy.learners import BinaryProblems, FitProgress, SeparateModel, seeded_clone
+from polychotomy.learners import (
+    BinaryProblems,
+    FitProgress,
+    JointLearner,
+    JointlyTrained,
+    SeparateModel,
+    seeded_clone,
+)
 
 Params = dict[str, Any]
 
@@ -87,7 +95,11 @@ def train(
         arguments = [_check_method_params(X, given, indices=samples) for given in routed]
         return train_part(untrained, part[:, samples] if pairwise else part, y[samples], arguments)
 
-    trained = train_part(model or untrained, X, y, routed)
+    on_fold: Callable[[NDArray[np.intp]], SeparateModel] = train_on
+    if method == "fit" and _learns_together(plan):
+        trained, on_fold = _train_together(classifier, plan, X, y, routed[0], progress)
+    else:
+        trained = train_part(model or untrained, X, y, routed)
     probabilities = None
     if plan.probability is not None:
         ones = np.ones(len(y))
@@ -98,7 +110,7 @@ def train(
             plan.distinct,
             plan.nodes,
             trained,
-            train_on,
+            on_fold,
             X,
             problems,
             [weights[j] for j in plan.learner_of],
@@ -106,3 +118,44 @@ def train(
         )
     context.call_on_fit_task_end(estimator=classifier)
     return trained, probabilities
+
+
+def _learns_together(plan: Plan) -> bool:
+    return len(plan.learners) == 1 and isinstance(plan.learners[0].estimator, JointLearner)
+
+
+def _train_together(
+    classifier: Any,
+    plan: Plan,
+    X: Any,
+    y: NDArray[np.intp],
+    params: Params,
+    progress: FitProgress,
+) -> tuple[SeparateModel, Callable[[NDArray[np.intp]], SeparateModel]]:
+    """Train the problems on all samples and on each fold at once.
+
+    A fold is a set of problems of its own, in which the samples held out take no part. Returned
+    are the model of all samples, and what gives the model of a fold by its training samples.
+    """
+    learner = seeded_clone(plan.learners[0].estimator, None)
+    if classifier.n_jobs is not None and "n_jobs" in learner.get_params():
+        learner.set_params(n_jobs=classifier.n_jobs)
+    splits = list((plan.probability and plan.probability.splits) or ())
+    targets = plan.distinct.columns[y]
+    n_problems = targets.shape[1]
+    parts = [targets]
+    for training, _ in splits:
+        part = np.zeros_like(targets)
+        part[training] = targets[training]
+        parts.append(part)
+    for _ in parts:
+        for words in plan.distinct_names():
+            progress.begin(words)
+    joint = learner.fit_joint(X, np.hstack(parts), done=lambda s: progress.end(), **params)
+    models = [joint.part(range(p * n_problems, (p + 1) * n_problems)) for p in range(len(parts))]
+    numbers = {id(training): p + 1 for p, (training, _) in enumerate(splits)}
+
+    def of_fold(training: NDArray[np.intp]) -> SeparateModel:
+        return JointlyTrained.of(models[numbers[id(training)]], n_problems)
+
+    return JointlyTrained.of(models[0], n_problems), of_fold

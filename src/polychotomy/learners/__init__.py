@@ -1,5 +1,6 @@
 """How the binary problems are trained."""
 
+from polychotomy.learners._joint import JointLearner, JointlyTrained, JointModel
 from polychotomy.learners._losses import minimised_loss
 from polychotomy.learners._problems import BinaryProblems, problem_words
 from polychotomy.learners._progress import FitProgress
@@ -8,6 +9,9 @@ from polychotomy.learners._separate import SeparateModel, TrainedProblem, seeded
 __all__ = [
     "BinaryProblems",
     "FitProgress",
+    "JointLearner",
+    "JointModel",
+    "JointlyTrained",
     "SeparateModel",
     "TrainedProblem",
     "minimised_loss",

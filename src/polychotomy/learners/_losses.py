@@ -13,6 +13,7 @@ _LOSS_OF = {
     "RidgeClassifier": "squared",
     "RidgeClassifierCV": "squared",
     "SVC": "hinge",
+    "SharedKernelSVC": "hinge",
 }
 
 # Classifiers whose loss is a parameter.

@@ -69,6 +69,11 @@ class SeparateModel:
 
     problems: tuple[TrainedProblem, ...]
 
+    @property
+    def together(self) -> bool:
+        """Whether all problems cost about as much as one."""
+        return False
+
     @classmethod
     def untrained(cls, n_problems: int) -> "SeparateModel":
         """Return the model that knows nothing yet."""

@@ -1,0 +1,5 @@
+"""Training all binary problems at once: kernel rows, solvers, and the classifier made of them."""
+
+from polychotomy.kernel._svc import JointSVC, SharedKernelSVC
+
+__all__ = ["JointSVC", "SharedKernelSVC"]

@@ -1,0 +1,91 @@
+"""A trained set of problems: the union of their support vectors and one matrix product."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+
+from polychotomy.kernel._functions import Kernel, KernelAgainst
+
+Array = NDArray[np.float64]
+
+_BLOCK_VALUES = 2**22
+_DENSE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class KernelModel:
+    """What kernel problems say: F(x) = k(x)ᵀ W + b over the union of their support vectors.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    support : ndarray of shape (n_support,)
+        The training samples with a coefficient in any problem, in order.
+    vectors : array or sparse matrix of shape (n_support, n_features)
+        These samples; None with a precomputed kernel.
+    weights : sparse array of shape (n_support, n_problems)
+        W, or W M for coupled problems.
+    bias : ndarray of shape (n_problems,)
+    """
+
+    kernel: Kernel
+    support: NDArray[np.intp]
+    vectors: Any
+    weights: csc_array
+    bias: Array
+
+    @classmethod
+    def of(cls, kernel: Kernel, X: Any, weights: csc_array, bias: Array) -> "KernelModel":
+        """Return the model with the samples of X that have a weight."""
+        support = np.unique(weights.indices).astype(np.intp)
+        vectors = None if kernel.name == "precomputed" else X[support]
+        return cls(kernel, support, vectors, weights.tocsr()[support].tocsc(), bias)
+
+    def part(self, problems: Sequence[int]) -> "KernelModel":
+        """Return the model of some problems, with their own support vectors only."""
+        weights = self.weights[:, problems]
+        used = np.unique(weights.indices)
+        vectors = None if self.vectors is None else self.vectors[used]
+        own = weights.tocsr()[used].tocsc()
+        return KernelModel(self.kernel, self.support[used], vectors, own, self.bias[problems])
+
+    def outputs(self, X: Any) -> Array:
+        """Return the outputs of all problems, a column for each; a block of samples at a time."""
+        outputs = np.empty((X.shape[0], len(self.bias)))
+        if not len(self.support):
+            outputs[:] = self.bias
+            return outputs
+        size = max(32, _BLOCK_VALUES // len(self.support) // 32 * 32)
+        for start in range(0, X.shape[0], size):
+            values = self._values(X[start : start + size]).astype(float, copy=False)
+            outputs[start : start + size] = self._product(values) + self.bias
+        return outputs
+
+    def _values(self, X: Any) -> NDArray[Any]:
+        if self.kernel.name != "precomputed":
+            return self._against.values(X)
+        columns = X[:, self.support]
+        return np.asarray(columns if isinstance(columns, np.ndarray) else columns.toarray())
+
+    def _product(self, values: Array) -> Array:
+        if self._dense is not None:
+            return values @ self._dense
+        return np.asarray((self.weights.T @ values.T).T)
+
+    @cached_property
+    def _against(self) -> KernelAgainst:
+        return self.kernel.against(self.vectors)
+
+    @cached_property
+    def _dense(self) -> Array | None:
+        """The weights as a full matrix, where that is not mostly zeros."""
+        n, k = self.weights.shape
+        return self.weights.toarray() if self.weights.nnz > _DENSE * n * k else None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}

@@ -1,0 +1,415 @@
+"""``SharedKernelSVC``: a binary kernel SVM that can train many problems on one kernel."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csc_array
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from polychotomy.errors import unknown_name
+from polychotomy.kernel._functions import Kernel, check_kernel, resolve_gamma
+from polychotomy.kernel._model import KernelModel
+from polychotomy.kernel._rows import KernelRows
+from polychotomy.kernel._solve import Solution, check_coupling, solve_apart, solve_coupled
+
+Array = NDArray[np.float64]
+
+_LARGEST_SINGLE_C = 1000.0
+
+
+class SharedKernelSVC(ClassifierMixin, BaseEstimator):
+    """Binary support vector machine that trains all problems of a code on one shared kernel.
+
+    By itself it is a binary classifier like scikit-learn's ``SVC``. As the estimator of a
+    :class:`~polychotomy.CodeClassifier` or :class:`~polychotomy.TreeClassifier`, all binary
+    problems, and all folds of their calibration, share their kernel rows, and predictions are one
+    matrix product over the union of the support vectors.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Upper bound of the coefficients, as in scikit-learn: the larger, the less regularised.
+    kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        The kernel, as in scikit-learn.
+    gamma : {"scale", "auto"} or float, default="scale"
+        γ of the kernels rbf, poly and sigmoid. ``"scale"`` goes by all training samples, also when
+        problems have only some of them.
+    degree : float, default=3
+        Of the kernel poly.
+    coef0 : float, default=0.0
+        Of the kernels poly and sigmoid.
+    tol : float, default=1e-3
+        Training stops when the largest violation of the optimality conditions is at most this.
+    cache_size : float, default=1024
+        Room for kernel rows, in MiB. Where not all rows fit, they are computed again as needed.
+    class_weight : dict, "balanced" or None, default=None
+        Factors of C, as in scikit-learn. In :meth:`fit_joint` the classes are 0 and 1, for the −1
+        and the +1 side, and ``"balanced"`` balances each problem.
+    max_iter : int, default=-1
+        Most steps of each problem; −1 for no limit. A ConvergenceWarning tells when they were too
+        few.
+    dtype : {"auto", "float32", "float64"}, default="auto"
+        The precision of kernel values. Single precision is an error of about 1e-7 in each value,
+        and of up to that times Σ|α| in outputs. ``"auto"`` takes it up to C = 1000 and double
+        precision above, where nearly singular kernels would otherwise feel it.
+    n_jobs : int, optional
+        Number of threads, one for each problem at a time. It changes no result.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels.
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors.
+    support_vectors_ : array of shape (n_support, n_features)
+        The support vectors; empty with a precomputed kernel.
+    n_support_ : ndarray of shape (2,)
+        How many of either class.
+    dual_coef_ : ndarray of shape (1, n_support)
+        y α of the support vectors.
+    intercept_ : ndarray of shape (1,)
+        The bias.
+    n_iter_ : ndarray of shape (1,)
+        Number of steps.
+    dual_objective_, duality_gap_ : float
+        Σ α − ½ Σ y α K y α, and by how much the primal objective exceeds it.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if the training data had names.
+
+    Notes
+    -----
+    The papers on a single binary classifier write 0 ≤ α ≤ C/m and an objective twice this one:
+    their C is 2 m times this one.
+
+    References
+    ----------
+    Chang and Lin (2011), "LIBSVM: a library for support vector machines"; Fan, Chen and Lin (2005),
+    "Working set selection using second order information for training SVM".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from polychotomy import CodeClassifier, SharedKernelSVC
+    >>> X, y = load_iris(return_X_y=True)
+    >>> classifier = CodeClassifier(SharedKernelSVC(C=10), code="bch").fit(X, y)
+    >>> classifier.score(X, y) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        *,
+        tol: float = 1e-3,
+        cache_size: float = 1024,
+        class_weight: Any = None,
+        max_iter: int = -1,
+        dtype: str = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on two classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training data, or with ``kernel="precomputed"`` the kernel of the training samples.
+        y : array-like of shape (n_samples,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors of C.
+
+        Returns
+        -------
+        self
+        """
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=float)
+        check_classification_targets(y)
+        classes, sides = np.unique(y, return_inverse=True)
+        if len(classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is "
+                f"{type_of_target(y)}. For {len(classes)} classes give this classifier to a "
+                "polychotomy.CodeClassifier or TreeClassifier."
+            )
+        if len(classes) < 2:
+            raise ValueError(f"Classification needs two classes. Got one class, {classes[0]!r}.")
+        factors = compute_class_weight(self.class_weight, classes=classes, y=y)
+        weight = _check_sample_weight(sample_weight, X) * factors[sides]
+        targets = (2 * sides - 1).astype(np.int8)[:, np.newaxis]
+        model, solution = self._solve(X, targets, weight[:, np.newaxis], None, False, None)
+        self.classes_ = classes
+        return self._set_fitted(model, sides > 0, solution, 0)
+
+    def fit_joint(
+        self,
+        X: Any,
+        targets: ArrayLike,
+        *,
+        coupling: ArrayLike | None = None,
+        sample_weight: Any = None,
+        common_bias: bool | None = None,
+        done: Callable[[int], None] | None = None,
+    ) -> "JointSVC":
+        """Train many problems at once.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        targets : array-like of shape (n_samples, n_problems)
+            −1, 0 and +1: the side of each sample in each problem; with 0 it takes no part.
+        coupling : array-like of shape (n_problems, n_problems), optional
+            A symmetric, positive semi-definite kernel between problems; by default they are apart.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors of C.
+        common_bias : bool, optional
+            Whether all problems have one bias; by default they do if they are coupled.
+        done : callable, optional
+            Told the number of each problem that is solved.
+
+        Returns
+        -------
+        model : JointSVC
+            With ``outputs(X)`` of shape (n_samples, n_problems).
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from polychotomy import SharedKernelSVC, make_code
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = SharedKernelSVC().fit_joint(X, make_code("one_vs_one", 3).matrix[y])
+        >>> model.outputs(X).shape
+        (150, 3)
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=float)
+        sides = np.asarray(targets)
+        if sides.ndim != 2 or len(sides) != X.shape[0] or not np.isin(sides, (-1, 0, 1)).all():
+            raise ValueError(
+                f"The 'targets' parameter must hold −1, 0 and +1 in shape ({X.shape[0]}, "
+                f"n_problems). Got shape {sides.shape}."
+            )
+        sides = sides.astype(np.int8)
+        M = None if coupling is None else check_coupling(coupling, sides.shape[1])
+        weight = _check_sample_weight(sample_weight, X)[:, np.newaxis] * self._side_weights(sides)
+        if common_bias is None:
+            common_bias = M is not None
+        model, solution = self._solve(X, sides, weight, M, common_bias, done)
+        return JointSVC(self, model, solution, sides)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the output for each sample: positive for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        outputs : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=float, reset=False)
+        return self._model.outputs(X)[:, 0]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        labels: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(int)]
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def _solve(
+        self,
+        X: Any,
+        targets: NDArray[np.int8],
+        weight: Array,
+        coupling: Array | None,
+        common_bias: bool,
+        done: Callable[[int], None] | None,
+    ) -> tuple[KernelModel, Solution]:
+        """Sort the samples so that those of a problem stand together, solve, and sort back."""
+        from threadpoolctl import threadpool_limits
+
+        kernel = self._check_parameters(X)
+        n_jobs = effective_n_jobs(self.n_jobs)
+        kinds = np.unique(targets, axis=0, return_inverse=True)[1].ravel()
+        order = np.argsort(kinds, kind="stable")
+        sorted_X = X[order][:, order] if kernel.name == "precomputed" else X[order]
+        upper = self.C * np.broadcast_to(weight, targets.shape)[order]
+        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
+        with threadpool_limits(1, user_api="blas"):  # the threads are over problems
+            rows = KernelRows(kernel, sorted_X, self.cache_size)
+            if coupling is None and not (common_bias and targets.shape[1] > 1):
+                solution = solve_apart(
+                    rows, targets[order], upper, n_jobs=n_jobs, done=done or _ignore, **options
+                )
+                weights = solution.coefficients
+            else:
+                M = np.eye(targets.shape[1]) if coupling is None else coupling
+                solution = solve_coupled(
+                    rows, targets[order], upper, M, common_bias=common_bias, **options
+                )
+                weights = csc_array(solution.coefficients @ M)
+        back = np.argsort(order)
+        weights = weights.tocsr()[back].tocsc()
+        own = solution.coefficients.tocsr()[back].tocsc()
+        model = KernelModel.of(kernel, X, weights, solution.bias)
+        return model, replace(solution, coefficients=own)
+
+    def _check_parameters(self, X: Any) -> Kernel:
+        check_kernel(self.kernel)
+        checked: dict[str, Any] = {"C": self.C, "tol": self.tol, "cache_size": self.cache_size}
+        for name, value in checked.items():
+            if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+                raise ValueError(
+                    f"The {name!r} parameter must be a positive number. Got {value!r}."
+                )
+        if self.dtype not in ("auto", "float32", "float64"):
+            raise unknown_name("dtype", self.dtype, ["auto", "float32", "float64"])
+        precomputed = self.kernel == "precomputed"
+        if precomputed and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                "A precomputed kernel must be a square matrix, n_samples × n_samples. "
+                f"Got shape {X.shape}."
+            )
+        gamma = 1.0 if precomputed else resolve_gamma(self.gamma, X)
+        dtype = self.dtype
+        if dtype == "auto":
+            dtype = "float32" if self.C <= _LARGEST_SINGLE_C else "float64"
+        return Kernel(self.kernel, gamma, float(self.coef0), float(self.degree), dtype)
+
+    def _side_weights(self, sides: NDArray[np.int8]) -> Array:
+        """Return the factor of C of each sample in each problem by its side."""
+        if self.class_weight is None:
+            return np.ones((1, 1))
+        if self.class_weight == "balanced":
+            plus, minus = np.sum(sides > 0, axis=0), np.sum(sides < 0, axis=0)
+            both = np.maximum(plus + minus, 1)
+            return np.where(
+                sides > 0, both / (2 * np.maximum(plus, 1)), both / (2 * np.maximum(minus, 1))
+            )
+        given = compute_class_weight(
+            self.class_weight, classes=np.array([0, 1]), y=np.array([0, 1])
+        )
+        return np.where(sides > 0, given[1], given[0])
+
+    def _set_fitted(
+        self, model: KernelModel, positive: NDArray[np.bool_], solution: Solution, s: int
+    ) -> Self:
+        """Become the trained binary classifier of one problem."""
+        self._model = model
+        self.support_ = model.support
+        self.support_vectors_ = np.empty((0, 0)) if model.vectors is None else model.vectors
+        signs = positive[model.support]
+        self.n_support_ = np.array([np.sum(~signs), np.sum(signs)])
+        self.dual_coef_ = model.weights.toarray().T
+        self.intercept_ = model.bias
+        self.n_iter_ = solution.steps[s : s + 1]
+        index = min(s, len(solution.objectives) - 1)
+        self.dual_objective_ = float(solution.objectives[index])
+        self.duality_gap_ = float(solution.gaps[index])
+        return self
+
+
+class JointSVC:
+    """Problems that were trained at once on one kernel.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,)
+        The union of all problems' support vectors, as indices of training samples.
+    intercept_ : ndarray of shape (n_problems,)
+    n_iter_ : ndarray of shape (n_problems,)
+    dual_objective_, duality_gap_ : ndarray of shape (n_problems,), or (1,) for coupled problems
+    """
+
+    def __init__(
+        self,
+        learner: SharedKernelSVC,
+        model: KernelModel,
+        solution: Solution,
+        targets: NDArray[np.int8],
+    ) -> None:
+        self._learner, self._model, self._targets = learner, model, targets
+        self._solution = solution
+        self.support_, self.intercept_ = model.support, model.bias
+        self.n_iter_ = solution.steps
+        self.dual_objective_, self.duality_gap_ = solution.objectives, solution.gaps
+
+    def outputs(self, X: Any) -> Array:
+        """Return the outputs of all problems, a column for each.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        """
+        options = {"accept_sparse": "csr", "dtype": float, "reset": False}
+        return self._model.outputs(validate_data(self._learner, X, **options))
+
+    def part(self, problems: range) -> "JointSVC":
+        """Return some of the problems, with their own support vectors only."""
+        chosen = list(problems)
+        found = self._solution
+        solution = Solution(
+            found.coefficients[:, chosen],
+            found.bias[chosen],
+            found.steps[chosen],
+            found.objectives[chosen] if len(found.objectives) > 1 else found.objectives,
+            found.gaps[chosen] if len(found.gaps) > 1 else found.gaps,
+        )
+        return JointSVC(self._learner, self._model.part(chosen), solution, self._targets[:, chosen])
+
+    def estimator(self, s: int) -> SharedKernelSVC:
+        """Return one problem as a trained binary classifier of the labels 0 and 1."""
+        estimator = SharedKernelSVC(**self._learner.get_params())
+        estimator.classes_ = np.array([0, 1])
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self._learner, name):
+                setattr(estimator, name, getattr(self._learner, name))
+        positive = self._targets[:, s] > 0
+        return estimator._set_fitted(self._model.part([s]), positive, self._solution, s)
+
+
+def _ignore(s: int) -> None:
+    pass

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from polychotomy.kernel import _twins
+from polychotomy.kernel._compiled import rbf_from_products
+from polychotomy.kernel._functions import Kernel, resolve_gamma
+
+NAMES = ("rbf", "linear", "poly", "sigmoid")
+
+
+def _expected(name, X, Y):
+    options = {"gamma": 0.3, "coef0": 0.5, "degree": 3}
+    allowed = {"rbf": ["gamma"], "linear": [], "poly": options, "sigmoid": ["gamma", "coef0"]}
+    return pairwise_kernels(X, Y, name, **{key: options[key] for key in allowed[name]})
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_kernels_are_scikit_learns(name, dtype, kind, rng):
+    X, Y = rng.normal(size=(50, 7)), rng.normal(size=(70, 7))
+    values = Kernel(name, 0.3, 0.5, 3, dtype).against(kind(Y)).values(kind(X))
+    assert values.dtype == dtype
+    tol = 1e-5 if dtype == "float32" else 1e-12
+    np.testing.assert_allclose(values, _expected(name, X, Y), rtol=tol, atol=tol)
+
+
+def test_the_compiled_exponential_is_its_twin(rng):
+    X = rng.normal(size=(40, 5)).astype(np.float32)
+    squares = (X**2).sum(axis=1)
+    out = np.empty((40, 40), dtype=np.float32)
+    for gamma in (1e-6, 0.1, 3.0, 500.0):
+        rbf_from_products(X @ X.T, squares, squares, np.float32(gamma), out)
+        expected = _twins.rbf_from_products(
+            (X @ X.T).astype(float), squares.astype(float), squares.astype(float), gamma
+        )
+        np.testing.assert_allclose(out, expected, rtol=3e-6 * max(1, gamma), atol=1e-7)
+
+
+def test_rows_are_the_same_in_whatever_company(rng):
+    for d in (3, 16, 100, 617):
+        X = rng.normal(size=(500, d))
+        against = Kernel("rbf", 1 / d, 0, 3, "float32").against(X)
+        whole = against.values(X)
+        for rows in (np.arange(1), np.arange(31, 64), rng.permutation(500)[:77], np.array([499])):
+            np.testing.assert_array_equal(against.values(X[rows]), whole[rows])
+
+
+def test_far_samples_and_large_gamma_keep_their_precision(rng):
+    X = 1e6 + rng.normal(size=(60, 4))
+    values = Kernel("rbf", 0.5, 0, 3, "float32").against(X).values(X)
+    np.testing.assert_allclose(
+        values, pairwise_kernels(X - 1e6, metric="rbf", gamma=0.5), atol=1e-5
+    )
+    X = rng.normal(size=(60, 4))
+    values = Kernel("rbf", 1e4, 0, 3, "float32").against(X).values(X)
+    np.testing.assert_allclose(np.diag(values), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_gamma_is_scikit_learns(kind, rng):
+    X = rng.normal(size=(30, 4))
+    assert resolve_gamma("scale", kind(X)) == pytest.approx(1 / (4 * X.var()))
+    assert resolve_gamma("auto", kind(X)) == 0.25
+    assert resolve_gamma(3, X) == 3
+    assert resolve_gamma("scale", np.ones((3, 2))) == 1
+
+
+@pytest.mark.parametrize("gamma", [0, -1, "wide", np.inf, None, [1]])
+def test_gamma_must_be_positive(gamma):
+    with pytest.raises(ValueError, match="'gamma' parameter must be"):
+        resolve_gamma(gamma, np.ones((3, 2)))
