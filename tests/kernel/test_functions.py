@@ -32,17 +32,18 @@ def test_the_compiled_exponential_is_its_twin(rng):
     squares = (X**2).sum(axis=1)
     out = np.empty((40, 40), dtype=np.float32)
     for gamma in (1e-6, 0.1, 3.0, 500.0):
-        rbf_from_products(X @ X.T, squares, squares, np.float32(gamma), out)
+        slots = np.arange(40)[::-1].copy()
+        rbf_from_products(X @ X.T, squares, squares, np.float32(gamma), out, slots)
         expected = _twins.rbf_from_products(
             (X @ X.T).astype(float), squares.astype(float), squares.astype(float), gamma
         )
-        np.testing.assert_allclose(out, expected, rtol=3e-6 * max(1, gamma), atol=1e-7)
+        np.testing.assert_allclose(out[slots], expected, rtol=3e-6 * max(1, gamma), atol=1e-7)
 
 
 def test_rows_are_the_same_in_whatever_company(rng):
     for d in (3, 16, 100, 617):
         X = rng.normal(size=(500, d))
-        against = Kernel("rbf", 1 / d, 0, 3, "float32").against(X)
+        against = Kernel("rbf", 1 / d, 0, 3, rng.choice(["float32", "float64"])).against(X)
         whole = against.values(X)
         for rows in (np.arange(1), np.arange(31, 64), rng.permutation(500)[:77], np.array([499])):
             np.testing.assert_array_equal(against.values(X[rows]), whole[rows])

@@ -1,5 +1,6 @@
 """Training all binary problems at once: kernel rows, solvers, and the classifier made of them."""
 
+from polychotomy.kernel._rows import free_memory
 from polychotomy.kernel._svc import JointSVC, SharedKernelSVC
 
-__all__ = ["JointSVC", "SharedKernelSVC"]
+__all__ = ["JointSVC", "SharedKernelSVC", "free_memory"]

@@ -58,11 +58,11 @@ def _exp_tile(products, own, squares, gamma, out, bits):
 
 
 @_fast
-def rbf_from_products(products, own, squares, gamma, out):
-    """Write Gaussian kernel values: row r of `out` from products of one sample with all others."""
+def rbf_from_products(products, own, squares, gamma, K, slots):
+    """Write Gaussian kernel values from products: of row r into ``K[slots[r]]``."""
     bits = np.empty(_TILE, np.int32)
-    n = products.shape[1]
-    for r in range(len(out)):
+    n = len(squares)
+    for r in range(len(slots)):
         for start in range(0, n, _TILE):
             stop = min(start + _TILE, n)
             _exp_tile(
@@ -70,7 +70,7 @@ def rbf_from_products(products, own, squares, gamma, out):
                 own[r],
                 squares[start:stop],
                 gamma,
-                out[r, start:stop],
+                K[slots[r], start:stop],
                 bits[: stop - start],
             )
 

@@ -13,7 +13,9 @@ from polychotomy.errors import unknown_name
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "precomputed")
 Floats = NDArray[Any]
 
-_PADDED = 32
+# A product with few rows wastes less on rows that are not needed, one with more rows is faster.
+_FEW_ROWS, _MORE_ROWS, _FEW_FEATURES = 16, 32, 64
+_PADDED_COLUMNS = 64
 _LARGE_EXPONENT = 32.0
 
 
@@ -43,7 +45,11 @@ class Kernel:
 
 
 class KernelAgainst:
-    """A kernel against fixed samples Y: their products and squares are prepared once."""
+    """A kernel against fixed samples Y: their products and squares are prepared once.
+
+    Matrix products are always of the same shape, a few rows with all of Y (filled up with zeros):
+    so a row's values do not depend on which others are computed with it.
+    """
 
     def __init__(self, kernel: Kernel, Y: Any) -> None:
         self.kernel, self._Y = kernel, Y
@@ -59,52 +65,76 @@ class KernelAgainst:
             self._dtype = np.dtype(float)
             prepared = self._prepared(Y)
             self._squares = _squares(prepared)
-        self._transposed = prepared.T.tocsr() if _is_sparse(Y) else np.ascontiguousarray(prepared.T)
+        if _is_sparse(Y):
+            self._transposed = prepared.T.tocsr()
+        else:
+            self._transposed = np.zeros((Y.shape[1], padded(Y.shape[0])), self._dtype)
+            self._transposed[:, : Y.shape[0]] = prepared.T
+        # Rows of K end in some columns that mean nothing: unaligned rows take five times as long.
+        self._squares = np.pad(self._squares, (0, padded(Y.shape[0]) - Y.shape[0]))
 
-    def values(self, X: Any, out: Floats | None = None) -> Floats:
-        """Return the values of samples X against Y, row by row the same in whatever company."""
-        kernel = self.kernel
-        if kernel.name == "precomputed":
-            return np.asarray(X, dtype=kernel.dtype)
-        if callable(kernel.name):
-            return np.asarray(kernel.name(X, self._Y), dtype=kernel.dtype)
+    def values(self, X: Any) -> Floats:
+        """Return the values of samples X against Y."""
+        out = np.empty((X.shape[0], padded(self._Y.shape[0])), dtype=self.kernel.dtype)
+        self.write(X, out, np.arange(X.shape[0]))
+        return out[:, : self._Y.shape[0]]
+
+    def write(self, X: Any, K: Floats, slots: NDArray[np.int64]) -> None:
+        """Write the values of samples X against Y: of row r into ``K[slots[r]]``.
+
+        K has :func:`padded` columns.
+        """
+        m = self._Y.shape[0]
+        if self.kernel.name == "precomputed":
+            K[slots, :m] = X
+            return
+        if callable(self.kernel.name):
+            K[slots, :m] = self.kernel.name(X, self._Y)
+            return
         prepared = self._prepared(X)
-        products = self._products(prepared)
-        if kernel.name == "rbf":
-            return self._rbf(products, _squares(prepared), out)
-        if kernel.name == "poly":
-            products = (kernel.gamma * products + kernel.coef0) ** kernel.degree
-        elif kernel.name == "sigmoid":
-            products = np.tanh(kernel.gamma * products + kernel.coef0)
-        return products.astype(kernel.dtype, copy=False)
+        if _is_sparse(self._transposed):
+            products = prepared @ self._transposed
+            products = products.toarray() if _is_sparse(products) else products
+            products = np.pad(np.asarray(products), ((0, 0), (0, K.shape[1] - m)))
+            self._finish(products, _squares(prepared), K, slots)
+            return
+        prepared = prepared.toarray() if _is_sparse(prepared) else prepared
+        n = _FEW_ROWS if prepared.shape[1] <= _FEW_FEATURES else _MORE_ROWS
+        some = np.zeros((n, prepared.shape[1]), self._dtype)
+        room = np.empty((n, self._transposed.shape[1]), self._dtype)
+        for start in range(0, len(prepared), n):
+            part = prepared[start : start + n]
+            some[: len(part)] = part
+            np.dot(some, self._transposed, out=room)
+            self._finish(room[: len(part)], _squares(part), K, slots[start : start + n])
 
     def _prepared(self, X: Any) -> Any:
         if _is_sparse(X):
             return X.astype(self._dtype)
         return np.asarray(np.asarray(X) - self._centre, dtype=self._dtype)
 
-    def _products(self, X: Any) -> Floats:
-        if _is_sparse(X) or _is_sparse(self._transposed):
-            products = X @ self._transposed
-            return np.asarray(products.toarray() if _is_sparse(products) else products)
-        # Matrix products treat a last, incomplete group of rows differently: there is none.
-        extra = -len(X) % _PADDED
-        padded = np.vstack([X, np.zeros((extra, X.shape[1]), X.dtype)]) if extra else X
-        return (padded @ self._transposed)[: len(X)]
-
-    def _rbf(self, products: Floats, own: Floats, out: Floats | None) -> Floats:
-        if self._dtype == np.float32:
+    def _finish(self, products: Floats, own: Floats, K: Floats, slots: NDArray[np.int64]) -> None:
+        """Write kernel values from products."""
+        kernel = self.kernel
+        if kernel.name == "rbf" and self._dtype == np.float32:
             from polychotomy.kernel._compiled import rbf_from_products
 
-            out = np.empty_like(products) if out is None else out
-            rbf_from_products(products, own, self._squares, np.float32(self.kernel.gamma), out)
-            return out
-        products *= -2
-        products += own[:, np.newaxis]
-        products += self._squares
-        np.maximum(products, 0, out=products)
-        products *= -self.kernel.gamma
-        return np.exp(products, out=products).astype(self.kernel.dtype, copy=False)
+            gamma = np.float32(kernel.gamma)
+            rbf_from_products(products, own, self._squares, gamma, K, slots)
+        elif kernel.name == "rbf":
+            distances = own[:, np.newaxis] + self._squares - 2 * products
+            K[slots] = np.exp(-kernel.gamma * np.maximum(distances, 0))
+        elif kernel.name == "poly":
+            K[slots] = (kernel.gamma * products + kernel.coef0) ** kernel.degree
+        elif kernel.name == "sigmoid":
+            K[slots] = np.tanh(kernel.gamma * products + kernel.coef0)
+        else:
+            K[slots] = products
+
+
+def padded(n: int) -> int:
+    """Return the number of columns of a matrix of kernel rows against n samples."""
+    return -(-n // _PADDED_COLUMNS) * _PADDED_COLUMNS
 
 
 def check_kernel(name: Any) -> None:

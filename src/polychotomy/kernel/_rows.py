@@ -6,20 +6,47 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.kernel._functions import Kernel
+from polychotomy.kernel._functions import Kernel, padded
 
 Indices = NDArray[np.int64]
 
-_ROWS_AT_A_TIME = 128
 _LEAST_ROWS = 512
 _MOST_THREADS = 4
+
+
+# Memory that was never touched is slow to get (on virtual machines some ten times slower than to
+# compute what goes there), so that the room of the last cache is kept for the next one.
+_spare: list[NDArray[np.uint8]] = []
+_spare_lock = Lock()
+
+
+def _take_room(n_rows: int, n_columns: int, dtype: str) -> NDArray[Any]:
+    n_bytes = n_rows * n_columns * np.dtype(dtype).itemsize
+    with _spare_lock:
+        room = _spare.pop() if _spare and len(_spare[-1]) >= n_bytes else None
+    room = np.empty(n_bytes, dtype=np.uint8) if room is None else room
+    return room[:n_bytes].view(dtype).reshape(n_rows, n_columns)
+
+
+def _leave_room(values: NDArray[Any]) -> None:
+    while values.base is not None:
+        values = values.base
+    with _spare_lock:
+        if not _spare or len(_spare[-1]) < len(values):
+            _spare[:] = [values]
+
+
+def free_memory() -> None:
+    """Give the memory back that is kept for the next kernel cache, at most one `cache_size`."""
+    with _spare_lock:
+        _spare.clear()
 
 
 class KernelRows:
     """A cache of kernel rows, shared by all problems and safe under threads.
 
-    Row i is ``values[slot[i]]`` while ``slot[i] >= 0``. Values do not depend on what else is
-    computed with them, so that neither threads nor the size of the cache change a result.
+    Row i is ``values[slot[i], :n_samples]`` while ``slot[i] >= 0``. Values do not depend on what
+    else is computed with them, so that threads change no result.
 
     Parameters
     ----------
@@ -34,9 +61,9 @@ class KernelRows:
         m = X.shape[0]
         self._X, self._precomputed = X, kernel.name == "precomputed"
         self._against = kernel.against(X)
-        fitting = int(cache_size * 2**20 // (m * np.dtype(kernel.dtype).itemsize))
+        fitting = int(cache_size * 2**20 // (padded(m) * np.dtype(kernel.dtype).itemsize))
         self.capacity = min(m, max(fitting, _LEAST_ROWS))
-        self.values: NDArray[Any] = np.empty((self.capacity, m), dtype=kernel.dtype)
+        self.values: NDArray[Any] = _take_room(self.capacity, padded(m), kernel.dtype)
         self.slot = np.full(m, -1, dtype=np.int64)
         self._holds = np.full(self.capacity, -1, dtype=np.int64)
         self._used = np.zeros(self.capacity, dtype=np.int64)
@@ -44,6 +71,11 @@ class KernelRows:
         self._clock = 0
         self.n_computed = 0
         self._lock = Lock()
+
+    def close(self) -> None:
+        """Leave the room to the next cache; the rows are gone."""
+        _leave_room(self.values)
+        del self.values
 
     @property
     def largest_block(self) -> int:
@@ -67,10 +99,9 @@ class KernelRows:
             present = rows[self.slot[rows] >= 0]
             self._pins[self.slot[present]] += 1
             missing = rows[self.slot[rows] < 0]
-            for start in range(0, len(missing), _ROWS_AT_A_TIME):
-                part = missing[start : start + _ROWS_AT_A_TIME]
-                slots = self._free_slots(len(part))
-                self._compute(part, slots)
+            if len(missing):
+                slots = self._free_slots(len(missing))
+                self._compute(missing, slots)
                 self._pins[slots] += 1
             self._used[self.slot[rows]] = self._clock
 
@@ -80,14 +111,10 @@ class KernelRows:
             self._pins[self.slot[rows]] -= 1
 
     def _compute(self, rows: Indices, slots: Indices) -> None:
-        together = slots[-1] - slots[0] == len(slots) - 1 and (np.diff(slots) == 1).all()
-        room = self.values[slots[0] : slots[-1] + 1] if together else None
         part = self._X[rows]
         if self._precomputed:
             part = part if isinstance(part, np.ndarray) else part.toarray()
-        found = self._against.values(part, room)
-        if found is not room:
-            self.values[slots] = found
+        self._against.write(part, self.values, slots)
         self._holds[slots] = rows
         self.n_computed += len(rows)
         self.slot[rows] = slots  # last: other threads may look

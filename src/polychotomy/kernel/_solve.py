@@ -31,8 +31,10 @@ Indices = NDArray[np.int64]
 _MOST_ROUNDS = 1_000_000
 _ROUNDS_AT_A_TIME = 20
 _BLOCK = 384
+_MIDDLE_BLOCK = 256
 _SMALL_BLOCK = 128
 _SMALL_PROBLEM = 2500
+_MIDDLE_PROBLEM = 6000
 
 
 @dataclass(frozen=True)
@@ -181,7 +183,7 @@ def _solve_problem(
     from polychotomy.kernel._compiled import DONE, INTERRUPTED, NEEDS_ROWS, advance
 
     n = len(problem.y)
-    size = max(4, min(_SMALL_BLOCK if n <= _SMALL_PROBLEM else _BLOCK, rows.largest_block))
+    size = max(4, min(_block_size(n), rows.largest_block))
     block, marked = np.empty(size, dtype=np.int64), np.zeros(n, dtype=bool)
     state = np.zeros(5)
     _begin(rows, problem, size)
@@ -215,6 +217,13 @@ def _solve_problem(
         else:
             return int(state[2]), outcome == DONE
     return int(state[2]), False
+
+
+def _block_size(n: int) -> int:
+    """Return how many samples to solve for at a time: larger blocks for longer outputs to mend."""
+    if n <= _SMALL_PROBLEM:
+        return _SMALL_BLOCK
+    return _MIDDLE_BLOCK if n <= _MIDDLE_PROBLEM else _BLOCK
 
 
 def _begin(rows: KernelRows, problem: _Problem, size: int) -> None:
@@ -326,7 +335,7 @@ def solve_coupled(
             y[own] * (block_a - a[own]),
         )
         a[own] = block_a
-        F += rows.values[rows.slot[wanted]].T.astype(float) @ (moved @ coupling)
+        F += rows.values[rows.slot[wanted], :m].T.astype(float) @ (moved @ coupling)
         rows.release(wanted)
     _warn_unfinished(int(not finished), 1, max_iter)
     return _coupled_solution(F, y, a, c, problem, sample, groups, targets.shape, steps)
@@ -348,7 +357,7 @@ def _outputs(
     for first in range(0, len(given), rows.largest_block):
         part = given[first : first + rows.largest_block]
         rows.pin(part)
-        F += rows.values[rows.slot[part]].T.astype(float) @ (W[part] @ coupling)
+        F += rows.values[rows.slot[part], : shape[0]].T.astype(float) @ (W[part] @ coupling)
         rows.release(part)
     return F
 

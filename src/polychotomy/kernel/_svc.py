@@ -291,6 +291,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
                     rows, targets[order], upper, M, common_bias=common_bias, **options
                 )
                 weights = csc_array(solution.coefficients @ M)
+            rows.close()
         back = np.argsort(order)
         weights = weights.tocsr()[back].tocsc()
         own = solution.coefficients.tocsr()[back].tocsc()
