@@ -3,8 +3,8 @@
     POLYCHOTOMY_DATA=… python benchmarks/svm.py [--data satimage letter …] [--rounds 2]
 
 Same C = 10, gamma = 1/d, tolerance and training part for all (standardised features, untuned); one
-thread; CPU seconds, the best of some rounds after an untimed warm-up of our compiled code. Ratios are
-peer / ours. Without the folder of data sets, scikit-learn's digits are used.
+thread; CPU seconds, the best of some rounds after an untimed warm-up of our compiled code. Ratios
+are peer / ours. Without the folder of data sets, scikit-learn's digits are used.
 """
 
 import argparse

@@ -2,13 +2,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csc_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from polychotomy import make_code
 from polychotomy.kernel import _twins
-from polychotomy.kernel._compiled import add_rows, fill_block, select, solve_block
+from polychotomy.kernel._compiled import (
+    add_rows,
+    fill_block,
+    select,
+    solve_block,
+    sparse_outputs,
+)
 from polychotomy.kernel._functions import Kernel
 from polychotomy.kernel._rows import KernelRows
 from polychotomy.kernel._solve import check_coupling, solve_apart, solve_coupled
@@ -121,6 +128,14 @@ def test_rows_are_added_run_by_run(rng):
     expected = f + weights @ K[slots][:, sample].astype(float)
     add_rows(K, slots, weights, 11, f, starts, stops)
     np.testing.assert_allclose(f, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_sparse_weights_are_full_weights(rng):
+    values = rng.normal(size=(20, 50)).astype(np.float32)
+    weights = csc_array(rng.normal(size=(50, 7)) * (rng.uniform(size=(50, 7)) < 0.2))
+    bias, out = rng.normal(size=7), np.empty((20, 7))
+    sparse_outputs(values, weights.indptr, weights.indices, weights.data, bias, out)
+    np.testing.assert_allclose(out, values @ weights.toarray() + bias, rtol=1e-5, atol=1e-5)
 
 
 def test_threads_and_small_caches_change_nothing(rng):

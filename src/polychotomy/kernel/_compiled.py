@@ -260,6 +260,18 @@ def add_rows(K, slots, weights, n_rows, f, starts, stops):
                 r += 1
 
 
+@_fast
+def sparse_outputs(values, first, rows, weights, bias, out):
+    """Write values times sparse weights plus bias: column s has ``rows[first[s]:first[s + 1]]``."""
+    for i in range(len(values)):
+        row = values[i]
+        for s in range(len(bias)):
+            total = bias[s]
+            for k in range(first[s], first[s + 1]):
+                total += weights[k] * row[rows[k]]
+            out[i, s] = total
+
+
 @_compiled
 def gather_block(K, slot, numbers, n, Q):
     """Write the kernel among n samples; a half is read, the other is its mirror image."""

@@ -62,8 +62,7 @@ class KernelModel:
             return outputs
         size = max(32, _BLOCK_VALUES // len(self.support) // 32 * 32)
         for start in range(0, X.shape[0], size):
-            values = self._values(X[start : start + size]).astype(float, copy=False)
-            outputs[start : start + size] = self._product(values) + self.bias
+            self._write(self._values(X[start : start + size]), outputs[start : start + size])
         return outputs
 
     def _values(self, X: Any) -> NDArray[Any]:
@@ -72,10 +71,16 @@ class KernelModel:
         columns = X[:, self.support]
         return np.asarray(columns if isinstance(columns, np.ndarray) else columns.toarray())
 
-    def _product(self, values: Array) -> Array:
+    def _write(self, values: NDArray[Any], outputs: Array) -> None:
+        """Write outputs from kernel values; weights that are mostly zero are not filled in."""
         if self._dense is not None:
-            return values @ self._dense
-        return np.asarray((self.weights.T @ values.T).T)
+            np.dot(values.astype(float, copy=False), self._dense, out=outputs)
+            outputs += self.bias
+            return
+        from polychotomy.kernel._compiled import sparse_outputs
+
+        w = self.weights
+        sparse_outputs(values, w.indptr, w.indices, w.data, self.bias, outputs)
 
     @cached_property
     def _against(self) -> KernelAgainst:

@@ -273,8 +273,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
 
         kernel = self._check_parameters(X)
         n_jobs = effective_n_jobs(self.n_jobs)
-        kinds = np.unique(targets, axis=0, return_inverse=True)[1].ravel()
-        order = np.argsort(kinds, kind="stable")
+        order = np.argsort(_kinds(targets), kind="stable")
         sorted_X = X[order][:, order] if kernel.name == "precomputed" else X[order]
         upper = self.C * np.broadcast_to(weight, targets.shape)[order]
         options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
@@ -410,6 +409,15 @@ class JointSVC:
                 setattr(estimator, name, getattr(self._learner, name))
         positive = self._targets[:, s] > 0
         return estimator._set_fitted(self._model.part([s]), positive, self._solution, s)
+
+
+def _kinds(targets: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Return a number for each sample, the same for samples with the same targets."""
+    rng = np.random.default_rng(0)
+    kinds = np.zeros(len(targets), dtype=np.int64)
+    for column in targets.T:
+        kinds += column * rng.integers(2**62)
+    return kinds
 
 
 def _ignore(s: int) -> None:

@@ -53,9 +53,11 @@ class JointlyTrained(SeparateModel):
         return True
 
     @classmethod
-    def of(cls, joint: JointModel, n_problems: int) -> "JointlyTrained":
-        """Return the problems of a joint model."""
-        return cls(tuple(TrainedProblem(joint.estimator(s)) for s in range(n_problems)), joint)
+    def of(cls, joint: JointModel, n_problems: int, *, apart: bool) -> "JointlyTrained":
+        """Return the problems of a joint model, each also as an estimator if `apart`."""
+        numbers = range(n_problems)
+        estimators = [joint.estimator(s) for s in numbers] if apart else [None] * n_problems
+        return cls(tuple(TrainedProblem(estimator) for estimator in estimators), joint)
 
     def outputs(
         self,
