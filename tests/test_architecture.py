@@ -13,7 +13,7 @@ LAYERS = [
     {"codes"},
     {"structures", "learners", "kernel", "decoding", "calibration"},
     {"probability"},
-    {"classifiers", "assess"},
+    {"classifiers", "assess", "choose"},
     {"lab"},
     {"plot", "cli"},
 ]

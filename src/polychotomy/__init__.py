@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from polychotomy import (
         assess,
         calibration,
+        choose,
         codes,
         decoding,
         errors,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         probability,
         structures,
     )
+    from polychotomy.choose import GreedySearchCV
     from polychotomy.classifiers import CodeClassifier, TreeClassifier
     from polychotomy.codes import Code, available_codes, make_code
     from polychotomy.kernel import SharedKernelSVC
@@ -33,12 +35,14 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "Code",
     "CodeClassifier",
+    "GreedySearchCV",
     "SharedKernelSVC",
     "Structure",
     "TreeClassifier",
     "assess",
     "available_codes",
     "calibration",
+    "choose",
     "codes",
     "decoding",
     "errors",
@@ -54,6 +58,7 @@ __all__ = [
 _HOME = {
     "Code": "codes",
     "CodeClassifier": "classifiers",
+    "GreedySearchCV": "choose",
     "SharedKernelSVC": "kernel",
     "Structure": "structures",
     "TreeClassifier": "classifiers",

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from polychotomy import CodeClassifier, SharedKernelSVC, TreeClassifier
+from polychotomy import CodeClassifier, GreedySearchCV, SharedKernelSVC, TreeClassifier
 from polychotomy.codes import one_vs_one
 from polychotomy.structures import balanced, from_code, two_children
 
@@ -47,6 +47,7 @@ CODES = (
 @pytest.mark.filterwarnings(
     "ignore:lbfgs failed to converge",
     "ignore:A column-vector y",
+    "ignore:invalid value encountered in cast",  # scikit-learn's folds, of labels with infinity
     "ignore:divide by zero encountered in log",  # naive Bayes on a class without weight
 )
 @parametrize_with_checks(
@@ -69,6 +70,7 @@ CODES = (
         CodeClassifier(GaussianNB(), code="one_vs_rest"),  # has partial_fit
         CodeClassifier(DecisionTreeClassifier(random_state=0)),
         CodeClassifier(SVC(kernel="precomputed"), probability=None),
+        GreedySearchCV(LogisticRegression(), cv=2, patience=1, error_score="raise"),
         EXACT_SVC,
         clone(EXACT_SVC).set_params(kernel="linear"),
         clone(EXACT_SVC).set_params(kernel="precomputed"),

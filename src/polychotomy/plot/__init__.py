@@ -6,6 +6,7 @@ from polychotomy.plot._probability_displays import (
     RejectCurveDisplay,
     ReliabilityDisplay,
 )
+from polychotomy.plot._search_display import SearchPathDisplay
 from polychotomy.plot._tree_display import TreeDisplay
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "ProbabilityTriangleDisplay",
     "RejectCurveDisplay",
     "ReliabilityDisplay",
+    "SearchPathDisplay",
     "TreeDisplay",
 ]

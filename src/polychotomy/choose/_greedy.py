@@ -1,0 +1,226 @@
+"""``GreedySearchCV``: one scale parameter after the other, by doubling and halving."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection._search import BaseSearchCV
+
+
+def width_to_gamma(sigma: float) -> float:
+    """Return γ = 1 / (2 σ²) of a Gaussian kernel of width σ.
+
+    Examples
+    --------
+    >>> from polychotomy.choose._greedy import width_to_gamma
+    >>> width_to_gamma(2.0)
+    0.125
+    """
+    return 1 / (2 * sigma**2)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A parameter that is searched by factors.
+
+    Parameters
+    ----------
+    start : float, default=1.0
+        Where to begin.
+    simpler : {"smaller", "larger"}, default="smaller"
+        Which of two values with the same score to prefer.
+    value : callable, optional
+        What the estimator is given for a value of the scale; by default the value itself.
+    """
+
+    start: float = 1.0
+    simpler: str = "smaller"
+    value: Callable[[float], float] | None = None
+
+    def __post_init__(self) -> None:
+        start: Any = self.start
+        if not isinstance(start, Real) or not 0 < float(start) < np.inf:
+            raise ValueError(f"A scale must start at a positive number. Got {self.start!r}.")
+        if self.simpler not in ("smaller", "larger"):
+            raise ValueError(f"'simpler' must be 'smaller' or 'larger'. Got {self.simpler!r}.")
+
+    def given(self, position: float) -> float:
+        """Return what the estimator is given."""
+        return position if self.value is None else self.value(position)
+
+    def simplicity(self, position: float) -> float:
+        """Return a number that is larger for simpler models."""
+        return -position if self.simpler == "smaller" else position
+
+
+class GreedySearchCV(BaseSearchCV):
+    """Cross-validated search of scale parameters, one after the other (Rifkin and Klautau).
+
+    From its start, the first parameter is multiplied by `factor` again and again until `patience`
+    attempts in a row bring nothing, then divided likewise; the best value is kept, and the next
+    parameter follows. By default these are the width σ of a Gaussian kernel, γ = 1/(2σ²), and then
+    C, both from 1 on.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn estimator with the parameters.
+    parameters : dict of str to Scale or float, optional
+        The parameters in the order of the search; a number is a :class:`Scale` that starts there.
+        By default the parameters of `estimator` that are called ``gamma`` and ``C``, those of the
+        outermost part that has them.
+    factor : float, default=2.0
+        The step.
+    patience : int, default=3
+        How many attempts in a row may bring nothing.
+    scoring : str, callable or None, default=None
+        As in scikit-learn's searches.
+    n_jobs : int, optional
+        Number of joblib workers for the folds.
+    refit : bool, default=True
+        Whether to train the best estimator on all samples.
+    cv : int, cross-validation generator or iterable, default=10
+        The folds, the same for all attempts.
+    verbose : int, default=0
+        As in scikit-learn's searches.
+    error_score : "raise" or float, default=nan
+        As in scikit-learn's searches.
+    return_train_score : bool, default=False
+        As in scikit-learn's searches.
+
+    Attributes
+    ----------
+    best_estimator_, best_params_, best_score_, best_index_, cv_results_, classes_, n_splits_, \
+scorer_, refit_time_, n_features_in_, feature_names_in_
+        As in scikit-learn's searches. The rows of ``cv_results_`` are the attempts in their order.
+    scales_ : dict of str to Scale
+        The parameters that were searched.
+    path_ : list of tuple
+        (parameter, position on its scale, index in ``cv_results_``) of every attempt. A position
+        that was tried before is not tried again and points to the earlier attempt.
+
+    References
+    ----------
+    Rifkin and Klautau (2004), "In defense of one-vs-all classification", JMLR 5.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from polychotomy import GreedySearchCV, SharedKernelSVC, CodeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = GreedySearchCV(CodeClassifier(SharedKernelSVC(), probability=None), cv=3).fit(X, y)
+    >>> sorted(search.best_params_)
+    ['estimator__C', 'estimator__gamma']
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        factor: float = 2.0,
+        patience: int = 3,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: bool = True,
+        cv: Any = 10,
+        verbose: int = 0,
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+    ) -> None:
+        super().__init__(
+            estimator=estimator,
+            scoring=scoring,
+            n_jobs=n_jobs,
+            refit=refit,
+            cv=cv,
+            verbose=verbose,
+            error_score=error_score,
+            return_train_score=return_train_score,
+        )
+        self.parameters = parameters
+        self.factor = factor
+        self.patience = patience
+
+    def _run_search(self, evaluate_candidates: Callable[[list[dict[str, Any]]], Any]) -> None:
+        self._check_steps()
+        scales = self._resolve_parameters()
+        chosen = {name: scale.start for name, scale in scales.items()}
+        seen: dict[tuple[float, ...], int] = {}
+        self.path_: list[tuple[str, float, int]] = []
+
+        def score(name: str, position: float) -> tuple[float, float]:
+            positions = {**chosen, name: position}
+            key = tuple(positions.values())
+            if key not in seen:
+                seen[key] = len(seen)
+                given = {n: scales[n].given(p) for n, p in positions.items()}
+                self._results = evaluate_candidates([given])
+            self.path_.append((name, position, seen[key]))
+            mean = float(self._results["mean_test_score"][seen[key]])
+            mean = -np.inf if np.isnan(mean) else mean
+            return mean, scales[name].simplicity(position)
+
+        for name, scale in scales.items():
+            best, chosen[name] = score(name, scale.start), scale.start
+            for step in (self.factor, 1 / self.factor):
+                position, failures = scale.start, 0
+                while failures < self.patience:
+                    position *= step
+                    found = score(name, position)
+                    failures = 0 if found[0] > best[0] else failures + 1
+                    if found > best:
+                        best, chosen[name] = found, position
+        self.scales_ = scales
+        self._winner = seen[tuple(chosen.values())]
+
+    def _select_best_index(self, refit: Any, refit_metric: str, results: Any) -> int:
+        return self._winner
+
+    def _check_steps(self) -> None:
+        factor: Any = self.factor
+        if not isinstance(factor, Real) or not 1 < float(factor) < np.inf:
+            raise ValueError(f"The 'factor' parameter must be above 1. Got {self.factor!r}.")
+        if (
+            isinstance(self.patience, bool)
+            or not isinstance(self.patience, int)
+            or self.patience < 1
+        ):
+            raise ValueError(
+                f"The 'patience' parameter must be an int of at least 1. Got {self.patience!r}."
+            )
+
+    def _resolve_parameters(self) -> dict[str, Scale]:
+        known = self.estimator.get_params(deep=True)
+        if self.parameters is None:
+            found = {
+                name: scale
+                for suffix, scale in (
+                    ("gamma", Scale(simpler="larger", value=width_to_gamma)),
+                    ("C", Scale()),
+                )
+                if (name := _outermost(suffix, known)) is not None
+            }
+            if not found:
+                raise ValueError(
+                    "The estimator has no parameter gamma or C: give the 'parameters' to search."
+                )
+            return found
+        scales = {}
+        for name, scale in dict(self.parameters).items():
+            if name not in known:
+                raise ValueError(
+                    "The 'parameters' parameter must name parameters of the estimator. "
+                    f"{name!r} is none of them."
+                )
+            scales[name] = scale if isinstance(scale, Scale) else Scale(scale)
+        if not scales:
+            raise ValueError("The 'parameters' parameter must name at least one parameter.")
+        return scales
+
+
+def _outermost(suffix: str, known: Mapping[str, Any]) -> str | None:
+    names = [name for name in known if name.rpartition("__")[2] == suffix]
+    return min(names, key=lambda name: name.count("__"), default=None)
