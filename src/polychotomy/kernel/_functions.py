@@ -16,7 +16,7 @@ Floats = NDArray[Any]
 # A product with few rows wastes less on rows that are not needed, one with more rows is faster.
 _FEW_ROWS, _MORE_ROWS, _FEW_FEATURES = 16, 32, 64
 _PADDED_COLUMNS = 64
-_LARGE_EXPONENT = 32.0
+_LARGE_EXPONENT = 250.0
 
 
 @dataclass(frozen=True)

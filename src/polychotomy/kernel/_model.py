@@ -14,7 +14,7 @@ from polychotomy.kernel._functions import Kernel, KernelAgainst
 Array = NDArray[np.float64]
 
 _BLOCK_VALUES = 2**22
-_DENSE = 0.1
+_DENSE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
