@@ -178,7 +178,7 @@ def test_infinite_numbers_are_told(tmp_path):
 def test_what_a_notepad_writes_is_read(tmp_path):
     path = tmp_path / "land.txt"
     path.write_bytes(b"\xef\xbb\xbf" + LAND.encode())
-    run("structure", "check", path)
+    assert "5 classes" in run("structure", "check", path).stdout
 
 
 def test_control_characters_do_not_reach_the_terminal(tmp_path):

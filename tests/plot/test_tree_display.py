@@ -112,7 +112,8 @@ def test_what_does_not_fit_is_refused(options, message):
 
 def test_it_draws_in_a_figure_within_a_figure():
     _, right = plt.figure().subfigures(1, 2)
-    TreeDisplay(balanced("abc")).plot(ax=right.subplots())
+    display = TreeDisplay(balanced("abc")).plot(ax=right.subplots())
+    assert display.figure_ is right
 
 
 def test_estimators_must_be_fitted_and_data_complete(iris):

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from polychotomy.codes import Code
 from polychotomy.errors import StructureError
 
@@ -246,8 +248,8 @@ def _from_flat(flat: list[tuple[Any, ...]]) -> Structure:
 def _members(node: Structure, s: int, sign: int) -> tuple[Label, ...]:
     """Return the classes on one side of a node's own problem s."""
     assert node.code is not None
-    sides = zip(node.children, node.code.matrix[:, s], strict=True)
-    return tuple(label for child, side in sides if side == sign for label in child.classes)
+    members = np.flatnonzero(node.code.matrix[:, s] == sign)
+    return tuple(label for c in members for label in node.children[c].classes)
 
 
 def _check_label(label: Any) -> Label:
