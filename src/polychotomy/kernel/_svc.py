@@ -275,7 +275,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         n_jobs = effective_n_jobs(self.n_jobs)
         order = np.argsort(_kinds(targets), kind="stable")
         sorted_X = X[order][:, order] if kernel.name == "precomputed" else X[order]
-        upper = self.C * np.broadcast_to(weight, targets.shape)[order]
+        upper = np.broadcast_to((self.C * weight)[order], targets.shape)
         options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         with threadpool_limits(1, user_api="blas"):  # the threads are over problems
             rows = KernelRows(kernel, sorted_X, self.cache_size)

@@ -1,6 +1,7 @@
 """Who is told how far training has come: scikit-learn's callbacks, and the terminal."""
 
 import sys
+from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -30,6 +31,7 @@ class FitProgress:
         self._done = 0
         self._n_problems = n_problems
         self._verbose = verbose
+        self._lock = Lock()
         self._started = monotonic()
         self._drawn = 0.0
 
@@ -41,10 +43,11 @@ class FitProgress:
 
     def end(self) -> None:
         """Tell that a problem is trained; problems end in the order in which they began."""
-        self._tasks[self._done].call_on_fit_task_end(estimator=self._estimator)
-        self._done += 1
-        if self._verbose:
-            self._draw(self._done)
+        with self._lock:  # problems that are trained together end in threads
+            self._tasks[self._done].call_on_fit_task_end(estimator=self._estimator)
+            self._done += 1
+            if self._verbose:
+                self._draw(self._done)
 
     def _draw(self, done: int) -> None:
         now = monotonic()
