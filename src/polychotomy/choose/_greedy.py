@@ -1,12 +1,15 @@
 """``GreedySearchCV``: one scale parameter after the other, by doubling and halving."""
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.model_selection._search import BaseSearchCV
+
+from polychotomy.kernel._store import shared_kernel
 
 
 def width_to_gamma(sigma: float) -> float:
@@ -105,6 +108,12 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
     ----------
     Rifkin and Klautau (2004), "In defense of one-vs-all classification", JMLR 5.
 
+    Notes
+    -----
+    With a :class:`~polychotomy.SharedKernelSVC` on an array of numbers, and without worker
+    processes, all folds and all values of C share the kernel rows of one γ, and each C begins with
+    the solution of the last. A scaler before it must stand outside of the search for that.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -143,6 +152,24 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         self.parameters = parameters
         self.factor = factor
         self.patience = patience
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Search, and train the best estimator on all samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+        **params
+            Further arguments, as in scikit-learn's searches.
+
+        Returns
+        -------
+        self
+        """
+        with _kernels_shared(X, y):
+            super().fit(X, y, **params)
+        return self
 
     def _run_search(self, evaluate_candidates: Callable[[list[dict[str, Any]]], Any]) -> None:
         self._check_steps()
@@ -219,6 +246,14 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         if not scales:
             raise ValueError("The 'parameters' parameter must name at least one parameter.")
         return scales
+
+
+def _kernels_shared(X: Any, y: Any) -> AbstractContextManager[None]:
+    """Let kernel SVMs share their rows over folds and parameters, where X is plain numbers."""
+    numbers = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb"
+    if not numbers or y is None or np.shape(y) != X.shape[:1] or not np.isfinite(X).all():
+        return nullcontext()
+    return shared_kernel(X, y)
 
 
 def _outermost(suffix: str, known: Mapping[str, Any]) -> str | None:

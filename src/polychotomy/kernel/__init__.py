@@ -1,6 +1,7 @@
 """Training all binary problems at once: kernel rows, solvers, and the classifier made of them."""
 
 from polychotomy.kernel._rows import free_memory
+from polychotomy.kernel._store import shared_kernel
 from polychotomy.kernel._svc import JointSVC, SharedKernelSVC
 
-__all__ = ["JointSVC", "SharedKernelSVC", "free_memory"]
+__all__ = ["JointSVC", "SharedKernelSVC", "free_memory", "shared_kernel"]

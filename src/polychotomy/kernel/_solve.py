@@ -110,7 +110,7 @@ def solve_apart(
     tol: float,
     max_iter: int = -1,
     n_jobs: int = 1,
-    start: Array | None = None,
+    start: csc_array | None = None,
     done: Callable[[int], None] = lambda s: None,
 ) -> Solution:
     """Solve problems that are not coupled, each with a bias of its own.
@@ -126,8 +126,8 @@ def solve_apart(
         Most steps of a problem; −1 for no limit.
     n_jobs : int, default=1
         Number of threads. It changes no result.
-    start : ndarray of shape (n_samples, n_problems), optional
-        Coefficients to begin with.
+    start : sparse array of shape (n_samples, n_problems), optional
+        Coefficients to begin with; they must sum to zero in each problem.
     done : callable
         Told of each problem that is solved.
     """
@@ -136,7 +136,7 @@ def solve_apart(
     n_jobs = min(n_jobs, rows.most_threads or n_jobs)
 
     def work(s: int) -> tuple[_Problem, int, bool]:
-        begin = None if start is None else start[:, s]
+        begin = None if start is None else start[:, [s]].toarray().ravel()
         problem = _Problem.of(targets[:, s], upper[:, s], begin)
         steps, finished = _solve_problem(rows, problem, tol, max_iter, stopped)
         done(s)

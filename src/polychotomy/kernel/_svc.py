@@ -19,6 +19,7 @@ from polychotomy.kernel._functions import Kernel, check_kernel, resolve_gamma
 from polychotomy.kernel._model import KernelModel
 from polychotomy.kernel._rows import KernelRows
 from polychotomy.kernel._solve import Solution, check_coupling, solve_apart, solve_coupled
+from polychotomy.kernel._store import active_store, spread
 
 Array = NDArray[np.float64]
 
@@ -273,29 +274,65 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
 
         kernel = self._check_parameters(X)
         n_jobs = effective_n_jobs(self.n_jobs)
-        order = np.argsort(_kinds(targets), kind="stable")
-        sorted_X = X[order][:, order] if kernel.name == "precomputed" else X[order]
-        upper = np.broadcast_to((self.C * weight)[order], targets.shape)
-        options: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
+        limits = self.C * weight  # a column for each problem, or one for all
+        store = active_store()
+        place = store.place(X) if store is not None and coupling is None else None
         with threadpool_limits(1, user_api="blas"):  # the threads are over problems
-            rows = KernelRows(kernel, sorted_X, self.cache_size)
-            if coupling is None and not (common_bias and targets.shape[1] > 1):
-                solution = solve_apart(
-                    rows, targets[order], upper, n_jobs=n_jobs, done=done or _ignore, **options
-                )
-                weights = solution.coefficients
+            if store is not None and place is not None and not common_bias:
+                with store.lock:
+                    rows = store.rows(kernel, self.cache_size)
+                    sides, upper = spread(place, targets, limits, len(store.X))
+                    start = store.recall(sides, upper)
+                    found = self._solve_apart(rows, sides, upper, n_jobs, done, start)
+                    store.remember(sides, upper, found.coefficients)
+                weights = own = found.coefficients.tocsr()[place].tocsc()
             else:
-                M = np.eye(targets.shape[1]) if coupling is None else coupling
-                solution = solve_coupled(
-                    rows, targets[order], upper, M, common_bias=common_bias, **options
+                order = np.argsort(_kinds(targets), kind="stable")
+                back = np.argsort(order)
+                precomputed = kernel.name == "precomputed"
+                rows = KernelRows(
+                    kernel, X[order][:, order] if precomputed else X[order], self.cache_size
                 )
-                weights = csc_array(solution.coefficients @ M)
-            rows.close()
-        back = np.argsort(order)
-        weights = weights.tocsr()[back].tocsc()
-        own = solution.coefficients.tocsr()[back].tocsc()
-        model = KernelModel.of(kernel, X, weights, solution.bias)
-        return model, replace(solution, coefficients=own)
+                upper = np.broadcast_to(limits[order], targets.shape)
+                if coupling is None and not (common_bias and targets.shape[1] > 1):
+                    found = self._solve_apart(rows, targets[order], upper, n_jobs, done)
+                    M = None
+                else:
+                    M = np.eye(targets.shape[1]) if coupling is None else coupling
+                    found = solve_coupled(
+                        rows,
+                        targets[order],
+                        upper,
+                        M,
+                        common_bias=common_bias,
+                        tol=self.tol,
+                        max_iter=self.max_iter,
+                    )
+                rows.close()
+                own = found.coefficients.tocsr()[back].tocsc()
+                weights = own if M is None else csc_array(own @ M)
+        model = KernelModel.of(kernel, X, weights, found.bias)
+        return model, replace(found, coefficients=own)
+
+    def _solve_apart(
+        self,
+        rows: KernelRows,
+        targets: NDArray[np.int8],
+        upper: Array,
+        n_jobs: int,
+        done: Callable[[int], None] | None,
+        start: csc_array | None = None,
+    ) -> Solution:
+        return solve_apart(
+            rows,
+            targets,
+            upper,
+            start=start,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            n_jobs=n_jobs,
+            done=done or _ignore,
+        )
 
     def _check_parameters(self, X: Any) -> Kernel:
         check_kernel(self.kernel)
