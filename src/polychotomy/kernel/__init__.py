@@ -1,7 +1,8 @@
 """Training all binary problems at once: kernel rows, solvers, and the classifier made of them."""
 
+from polychotomy.kernel._joint import JointSVC
 from polychotomy.kernel._rows import free_memory
 from polychotomy.kernel._store import shared_kernel
-from polychotomy.kernel._svc import JointSVC, SharedKernelSVC
+from polychotomy.kernel._svc import SharedKernelSVC
 
 __all__ = ["JointSVC", "SharedKernelSVC", "free_memory", "shared_kernel"]

@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from polychotomy.errors import unknown_name
 from polychotomy.kernel._functions import Kernel, check_kernel, resolve_gamma
+from polychotomy.kernel._joint import JointSVC
 from polychotomy.kernel._model import KernelModel
 from polychotomy.kernel._rows import KernelRows
 from polychotomy.kernel._solve import Solution, check_coupling, solve_apart, solve_coupled
@@ -177,7 +178,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         sample_weight: Any = None,
         common_bias: bool | None = None,
         done: Callable[[int], None] | None = None,
-    ) -> "JointSVC":
+    ) -> JointSVC:
         """Train many problems at once.
 
         Parameters
@@ -387,65 +388,6 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         self.dual_objective_ = float(solution.objectives[index])
         self.duality_gap_ = float(solution.gaps[index])
         return self
-
-
-class JointSVC:
-    """Problems that were trained at once on one kernel.
-
-    Attributes
-    ----------
-    support_ : ndarray of shape (n_support,)
-        The union of all problems' support vectors, as indices of training samples.
-    intercept_ : ndarray of shape (n_problems,)
-    n_iter_ : ndarray of shape (n_problems,)
-    dual_objective_, duality_gap_ : ndarray of shape (n_problems,), or (1,) for coupled problems
-    """
-
-    def __init__(
-        self,
-        learner: SharedKernelSVC,
-        model: KernelModel,
-        solution: Solution,
-        targets: NDArray[np.int8],
-    ) -> None:
-        self._learner, self._model, self._targets = learner, model, targets
-        self._solution = solution
-        self.support_, self.intercept_ = model.support, model.bias
-        self.n_iter_ = solution.steps
-        self.dual_objective_, self.duality_gap_ = solution.objectives, solution.gaps
-
-    def outputs(self, X: Any) -> Array:
-        """Return the outputs of all problems, a column for each.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        """
-        options = {"accept_sparse": "csr", "dtype": float, "reset": False}
-        return self._model.outputs(validate_data(self._learner, X, **options))
-
-    def part(self, problems: range) -> "JointSVC":
-        """Return some of the problems, with their own support vectors only."""
-        chosen = list(problems)
-        found = self._solution
-        solution = Solution(
-            found.coefficients[:, chosen],
-            found.bias[chosen],
-            found.steps[chosen],
-            found.objectives[chosen] if len(found.objectives) > 1 else found.objectives,
-            found.gaps[chosen] if len(found.gaps) > 1 else found.gaps,
-        )
-        return JointSVC(self._learner, self._model.part(chosen), solution, self._targets[:, chosen])
-
-    def estimator(self, s: int) -> SharedKernelSVC:
-        """Return one problem as a trained binary classifier of the labels 0 and 1."""
-        estimator = SharedKernelSVC(**self._learner.get_params())
-        estimator.classes_ = np.array([0, 1])
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self._learner, name):
-                setattr(estimator, name, getattr(self._learner, name))
-        positive = self._targets[:, s] > 0
-        return estimator._set_fitted(self._model.part([s]), positive, self._solution, s)
 
 
 def _kinds(targets: NDArray[np.int8]) -> NDArray[np.int64]:
