@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.svm import SVC
@@ -255,3 +255,34 @@ def test_bad_parameters_are_explained(pair, options, message):
 def test_targets_must_fit(pair, targets):
     with pytest.raises(ValueError, match="'targets' parameter must hold"):
         SharedKernelSVC().fit_joint(pair[0], targets)
+
+
+def coupled_iris():
+    X, y = load_iris(return_X_y=True)
+    targets = np.where(np.eye(3)[y] > 0, 1, -1)
+    coupling = np.exp(-0.6 * (1 - np.eye(3)))
+    return SharedKernelSVC(C=2, gamma=0.5, tol=1e-7, dtype="float64"), X, targets, coupling
+
+
+def test_products_are_the_derivative_by_the_coupling():
+    learner, X, targets, coupling = coupled_iris()
+    model = learner.fit_joint(X, targets, coupling=coupling)
+    step = 1e-4
+    for r in range(3):
+        by = np.zeros((3, 3))
+        by[r, r] = step
+        more = learner.fit_joint(X, targets, coupling=coupling + by).dual_objective_[0]
+        less = learner.fit_joint(X, targets, coupling=coupling - by).dual_objective_[0]
+        slope = (more - less) / (2 * step)
+        np.testing.assert_allclose(slope, -model.products_[r, r] / 2, rtol=1e-4)
+
+
+@pytest.mark.parametrize("coupled", [True, False])
+def test_starting_at_the_solution_takes_no_step(coupled):
+    learner, X, targets, coupling = coupled_iris()
+    coupling = coupling if coupled else None
+    model = learner.fit_joint(X, targets, coupling=coupling)
+    again = learner.fit_joint(X, targets, coupling=coupling, start=model.coefficients_)
+    assert model.n_iter_.min() > 0
+    assert again.n_iter_.max() == 0
+    np.testing.assert_allclose(again.outputs(X), model.outputs(X), atol=1e-6)

@@ -25,6 +25,10 @@ class JointSVC:
     intercept_ : ndarray of shape (n_problems,)
     n_iter_ : ndarray of shape (n_problems,)
     dual_objective_, duality_gap_ : ndarray of shape (n_problems,), or (1,) for coupled problems
+    coefficients_ : sparse array of shape (n_samples, n_problems)
+        W = T∘α.
+    products_ : ndarray of shape (n_problems, n_problems), or None for problems apart
+        Wᵀ K W: minus twice the derivative of the dual objective by the coupling.
     """
 
     def __init__(
@@ -39,6 +43,7 @@ class JointSVC:
         self.support_, self.intercept_ = model.support, model.bias
         self.n_iter_ = solution.steps
         self.dual_objective_, self.duality_gap_ = solution.objectives, solution.gaps
+        self.coefficients_, self.products_ = solution.coefficients, solution.products
 
     def outputs(self, X: Any) -> Array:
         """Return the outputs of all problems, a column for each.

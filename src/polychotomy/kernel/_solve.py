@@ -50,6 +50,8 @@ class Solution:
         Pairs that were optimised; with coupling all together, in every entry.
     objectives, gaps : ndarray of shape (n_problems,), or (1,) with coupling
         The dual objective, and by how much the primal one exceeds it.
+    products : ndarray of shape (n_problems, n_problems), or None without coupling
+        Wᵀ K W: minus twice the derivative of the dual objective by the coupling.
     """
 
     coefficients: csc_array
@@ -57,6 +59,7 @@ class Solution:
     steps: NDArray[np.int64]
     objectives: Array
     gaps: Array
+    products: Array | None = None
 
 
 @dataclass
@@ -338,7 +341,8 @@ def solve_coupled(
         F += rows.values[rows.slot[wanted], :m].T.astype(float) @ (moved @ coupling)
         rows.release(wanted)
     _warn_unfinished(int(not finished), 1, max_iter)
-    return _coupled_solution(F, y, a, c, problem, sample, groups, targets.shape, steps)
+    KW = _outputs(rows, y * a, sample, problem, targets.shape, np.eye(n_problems))
+    return _coupled_solution(F, KW, y, a, c, problem, sample, groups, targets.shape, steps)
 
 
 def _outputs(
@@ -364,6 +368,7 @@ def _outputs(
 
 def _coupled_solution(
     F: Array,
+    KW: Array,
     y: Array,
     a: Array,
     c: Array,
@@ -391,6 +396,7 @@ def _coupled_solution(
         np.full(shape[1], steps, dtype=np.int64),
         np.array([dual]),
         np.array([gap]),
+        coefficients.T @ KW,
     )
 
 

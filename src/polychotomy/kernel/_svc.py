@@ -177,6 +177,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         coupling: ArrayLike | None = None,
         sample_weight: Any = None,
         common_bias: bool | None = None,
+        start: csc_array | None = None,
         done: Callable[[int], None] | None = None,
     ) -> JointSVC:
         """Train many problems at once.
@@ -192,6 +193,9 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
             Factors of C.
         common_bias : bool, optional
             Whether all problems have one bias; by default they do if they are coupled.
+        start : sparse array of shape (n_samples, n_problems), optional
+            Coefficients to begin with, such as ``coefficients_`` of a problem that differs little.
+            They must fit the bounds and the targets.
         done : callable, optional
             Told the number of each problem that is solved.
 
@@ -221,7 +225,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         weight = _check_sample_weight(sample_weight, X)[:, np.newaxis] * self._side_weights(sides)
         if common_bias is None:
             common_bias = M is not None
-        model, solution = self._solve(X, sides, weight, M, common_bias, done)
+        model, solution = self._solve(X, sides, weight, M, common_bias, done, start)
         return JointSVC(self, model, solution, sides)
 
     def decision_function(self, X: Any) -> Array:
@@ -269,6 +273,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         coupling: Array | None,
         common_bias: bool,
         done: Callable[[int], None] | None,
+        start: csc_array | None = None,
     ) -> tuple[KernelModel, Solution]:
         """Sort the samples so that those of a problem stand together, solve, and sort back."""
         from threadpoolctl import threadpool_limits
@@ -283,7 +288,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
                 with store.lock:
                     rows = store.rows(kernel, self.cache_size)
                     sides, upper = spread(place, targets, limits, len(store.X))
-                    start = store.recall(sides, upper)
+                    start = store.recall(sides, upper) if start is None else None
                     found = self._solve_apart(rows, sides, upper, n_jobs, done, start)
                     store.remember(sides, upper, found.coefficients)
                 weights = own = found.coefficients.tocsr()[place].tocsc()
@@ -295,8 +300,9 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
                     kernel, X[order][:, order] if precomputed else X[order], self.cache_size
                 )
                 upper = np.broadcast_to(limits[order], targets.shape)
+                start = None if start is None else csc_array(start.tocsr()[order])
                 if coupling is None and not (common_bias and targets.shape[1] > 1):
-                    found = self._solve_apart(rows, targets[order], upper, n_jobs, done)
+                    found = self._solve_apart(rows, targets[order], upper, n_jobs, done, start)
                     M = None
                 else:
                     M = np.eye(targets.shape[1]) if coupling is None else coupling
@@ -306,6 +312,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
                         upper,
                         M,
                         common_bias=common_bias,
+                        start=None if start is None else start.toarray(),
                         tol=self.tol,
                         max_iter=self.max_iter,
                     )
