@@ -4,7 +4,7 @@ from scipy.sparse import csr_array
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from polychotomy.kernel import _twins
-from polychotomy.kernel._compiled import rbf_from_products
+from polychotomy.kernel._compiled import rbf_from_products, rbf_rows
 from polychotomy.kernel._functions import Kernel, resolve_gamma
 
 NAMES = ("rbf", "linear", "poly", "sigmoid")
@@ -38,6 +38,23 @@ def test_the_compiled_exponential_is_its_twin(rng):
             (X @ X.T).astype(float), squares.astype(float), squares.astype(float), gamma
         )
         np.testing.assert_allclose(out[slots], expected, rtol=3e-6 * max(1, gamma), atol=1e-7)
+
+
+@pytest.mark.parametrize("d", [1, 8, 21])
+def test_compiled_rows_are_their_twin(d, rng):
+    X = rng.normal(size=(700, d)).astype(np.float32)
+    Y, squares = np.ascontiguousarray(X.T), (X**2).sum(axis=1)
+    K = np.full((9, 700), np.nan, dtype=np.float32)
+    slots, starts, stops = np.array([5, 2, 7]), np.array([0, 128]), np.array([100, 690])
+    wanted = np.array([[True, True], [False, True], [True, False]])
+    gamma = np.float32(1 / d)
+    rbf_rows(X[:3], squares[:3], Y, squares, gamma, K, slots, starts, stops, wanted)
+    expected = np.full((9, 700), np.nan)
+    twin = _twins.rbf_rows(X[:3].astype(float), Y.astype(float), 1 / d)
+    for r, slot in enumerate(slots):
+        for first, last in zip(starts[wanted[r]], stops[wanted[r]], strict=True):
+            expected[slot, first:last] = twin[r, first:last]
+    np.testing.assert_allclose(K, expected, rtol=1e-5, atol=1e-7)
 
 
 def test_rows_are_the_same_in_whatever_company(rng):

@@ -59,3 +59,35 @@ def test_there_is_always_some_room(samples):
     assert rows.capacity == 512
     assert rows.largest_block * rows.most_threads <= rows.capacity
     assert KernelRows(RBF, samples[:300], cache_size=1e-9).holds_all
+
+
+def test_only_the_segments_in_use_are_computed(samples):
+    K = rbf_kernel(samples, gamma=0.2)
+    rows = KernelRows(RBF, samples, 100, segments=np.array([0, 300, 640]))
+    rows.values[:] = np.nan
+    np.testing.assert_array_equal(rows.segments_of(np.array([10, 20, 650, 899])), [0, 2])
+    first, second = np.array([0, 2]), np.array([1])
+    wanted = np.array([5, 700, 40])
+    rows.pin(wanted, first)
+    assert (rows.slots(first)[wanted] >= 0).all()
+    assert (rows.slots(second) == -1).all()
+    values = rows.values[rows.slot[wanted], :900]
+    beside = np.r_[0:300, 640:900]
+    np.testing.assert_allclose(values[:, beside], K[np.ix_(wanted, beside)], rtol=1e-5)
+    assert np.isnan(values[:, 320:620]).all()
+    rows.pin(np.array([6, 40]), second)
+    assert set(np.flatnonzero(rows.slots(second) >= 0)) == {6, 40}
+    rows.pin(np.array([6, 40]))
+    np.testing.assert_allclose(rows.values[rows.slot[[6, 40]], :900], K[[6, 40]], rtol=1e-5)
+
+
+def test_segments_change_no_value(samples):
+    whole = KernelRows(RBF, samples, 100)
+    parts = KernelRows(RBF, samples, 100, segments=np.array([0, 33, 417]))
+    wanted = np.arange(0, 900, 7)
+    whole.pin(wanted)
+    for segment in (2, 0, 1):
+        parts.pin(wanted[::-1].copy(), np.array([segment]))
+    np.testing.assert_array_equal(
+        whole.values[whole.slot[wanted], :900], parts.values[parts.slot[wanted], :900]
+    )

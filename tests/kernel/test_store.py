@@ -1,22 +1,26 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csc_array
 from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 from polychotomy import CodeClassifier, GreedySearchCV, SharedKernelSVC
 from polychotomy.kernel import shared_kernel
 from polychotomy.kernel._rows import KernelRows
-from polychotomy.kernel._store import KernelStore, active_store, spread
+from polychotomy.kernel._store import KernelStore, active_store, carry_over, spread
 
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Numbers of rows that were computed."""
+    """Numbers of rows that were computed; a row in part counts in part."""
     rows = []
     compute = KernelRows._compute
 
-    def count(self, wanted, slots):
-        rows.append(len(wanted))
-        return compute(self, wanted, slots)
+    def count(self, wanted, slots, segments, lacking):
+        lengths = np.diff(np.append(self._starts, len(self.slot)))[segments]
+        rows.append(float(lacking.sum(axis=0) @ lengths) / len(self.slot))
+        return compute(self, wanted, slots, segments, lacking)
 
     monkeypatch.setattr(KernelRows, "_compute", count)
     return rows
@@ -43,6 +47,29 @@ def test_gaps_are_filled_within_problems_only():
     np.testing.assert_array_equal(sides[:, 0], [1, 1, 1, -1, 1, -1, 1, 1])
     np.testing.assert_array_equal(sides[:, 1], [1, 1, 1, 0, 0, 0, 0, 1])
     np.testing.assert_array_equal(upper[:, 0], [2, 0, 2, 2, 0, 2, 0, 2])
+
+
+@given(seed=st.integers(0, 10**6))
+def test_what_is_carried_over_is_allowed(seed):
+    rng = np.random.default_rng(seed)
+    targets = rng.integers(-1, 2, size=(12, 4)).astype(np.int8)
+    old = csc_array(rng.integers(-1, 2, size=(12, 4)) * rng.choice([0.5, 1.0, 3.0], size=(12, 4)))
+    upper = rng.choice([0.0, 1.0, 2.0], size=(12, 4))
+    bounded = np.abs(old.data) == 3.0
+    new = carry_over(old, bounded, targets, upper).toarray()
+    np.testing.assert_allclose(new.sum(axis=0), 0, atol=1e-12)
+    assert (new * targets >= 0).all()
+    assert (np.abs(new) <= upper + 1e-12).all()
+    assert (new[targets == 0] == 0).all()
+
+
+def test_the_same_problem_goes_on_where_it_was():
+    W = csc_array(np.array([[2.0], [-1.5], [-0.5], [0.0]]))
+    sides = np.array([[1], [-1], [-1], [1]], dtype=np.int8)
+    same = carry_over(W, np.array([True, False, False]), sides, np.full((4, 1), 2.0))
+    np.testing.assert_array_equal(same.toarray(), W.toarray())
+    doubled = carry_over(W, np.array([True, False, False]), sides, np.full((4, 1), 4.0))
+    np.testing.assert_allclose(doubled.toarray().ravel(), [2, -1.5, -0.5, 0])
 
 
 @pytest.mark.parametrize("code", ["one_vs_rest", "one_vs_one"])

@@ -48,7 +48,6 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
     n_jobs: int | None
     classes_: NDArray[Any]
     problems_: list[str]
-    estimators_: list[Any]
     _plan: Plan
     _model: SeparateModel
     _probabilities: ProbabilityModel | None
@@ -227,12 +226,17 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
         self._model, self._probabilities = train(self, plan, before, X, y, method, params)
         self._plan = plan
         self.classes_, self.problems_ = plan.classes, plan.names()
-        self.estimators_ = [problem.estimator for problem in self._model.problems]
         self._set_fitted(plan)
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimators_")
+        return hasattr(self, "_model")
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The trained binary classifiers, one for each distinct problem."""
+        check_is_fitted(self)
+        return [problem.estimator for problem in self._model.problems]
 
     def _check_probabilities(self) -> None:
         """Raise or warn if there are no probabilities, or not all are determined."""

@@ -156,6 +156,6 @@ def _train_together(
     numbers = {id(training): p + 1 for p, (training, _) in enumerate(splits)}
 
     def of_fold(training: NDArray[np.intp]) -> SeparateModel:
-        return JointlyTrained.of(models[numbers[id(training)]], n_problems, apart=False)
+        return JointlyTrained.of(models[numbers[id(training)]], n_problems)
 
-    return JointlyTrained.of(models[0], n_problems, apart=True), of_fold
+    return JointlyTrained.of(models[0], n_problems), of_fold

@@ -380,12 +380,15 @@ class TreeClassifier(ReductionClassifier):
     def _set_fitted(self, plan: Plan) -> None:
         assert plan.structure is not None
         self.structure_, self.solve_ = plan.structure, plan.solve
-        self.node_estimators_ = [
-            [self.estimators_[s] for s in plan.distinct.index[node.problems]] for node in plan.nodes
-        ]
         self.node_decoders_ = list(plan.rules)
         methods = None if self._probabilities is None else self._probabilities.methods
         self.node_probabilities_ = list(methods or [None] * len(plan.nodes))
+
+    @property
+    def node_estimators_(self) -> list[list[Any]]:
+        """The trained binary classifiers of each node's problems."""
+        index, estimators = self._plan.distinct.index, self.estimators_
+        return [[estimators[s] for s in index[node.problems]] for node in self._plan.nodes]
 
     def _can_learn_in_batches(self) -> bool:
         in_batches = all(hasattr(source, "partial_fit") for source in self._sources().values())

@@ -27,6 +27,7 @@ DONE, NEEDS_ROWS, INTERRUPTED, TOO_MANY_STEPS = 0, 1, 2, 3
 _NEVER = 1e300
 _FLAT = 1e-12
 _TILE = 1024
+_ROW_TILE = 512
 _LANES = 16
 
 _LOG2_E = np.float32(1.44269504)
@@ -74,6 +75,68 @@ def rbf_from_products(products, own, squares, gamma, K, slots):
                 K[slots[r], start:stop],
                 bits[: stop - start],
             )
+
+
+@_fast
+def _products_tile(x, Y, first, out):
+    """Write the products of x with the columns of Y from `first` on, eight features at a time."""
+    n, d = len(out), len(x)
+    stop = first + n
+    for j in range(n):
+        out[j] = np.float32(0)
+    f = 0
+    while f + 8 <= d:
+        y0, y1, y2, y3 = (
+            Y[f, first:stop],
+            Y[f + 1, first:stop],
+            Y[f + 2, first:stop],
+            Y[f + 3, first:stop],
+        )
+        y4, y5, y6, y7 = (
+            Y[f + 4, first:stop],
+            Y[f + 5, first:stop],
+            Y[f + 6, first:stop],
+            Y[f + 7, first:stop],
+        )
+        x0, x1, x2, x3 = x[f], x[f + 1], x[f + 2], x[f + 3]
+        x4, x5, x6, x7 = x[f + 4], x[f + 5], x[f + 6], x[f + 7]
+        for j in range(n):
+            out[j] += (x0 * y0[j] + x1 * y1[j] + x2 * y2[j] + x3 * y3[j]) + (
+                x4 * y4[j] + x5 * y5[j] + x6 * y6[j] + x7 * y7[j]
+            )
+        f += 8
+    while f < d:
+        y0, x0 = Y[f, first:stop], x[f]
+        for j in range(n):
+            out[j] += x0 * y0[j]
+        f += 1
+
+
+@_fast
+def rbf_rows(X, own, Y, squares, gamma, K, slots, starts, stops, wanted):
+    """Write Gaussian kernel values of row r of X into ``K[slots[r]]``, in ranges of columns.
+
+    The samples against which are the columns of Y; ``wanted[r, g]`` tells whether row r is to be
+    written from ``starts[g]`` to ``stops[g]``. A tile of columns stays in the processor's cache for
+    all rows; values do not depend on which rows are computed together.
+    """
+    products, bits = np.empty(_ROW_TILE, np.float32), np.empty(_ROW_TILE, np.int32)
+    for run in range(len(starts)):
+        for first in range(starts[run], stops[run], _ROW_TILE):
+            stop = min(first + _ROW_TILE, stops[run])
+            n = stop - first
+            for r in range(len(slots)):
+                if not wanted[r, run]:
+                    continue
+                _products_tile(X[r], Y, first, products[:n])
+                _exp_tile(
+                    products[:n],
+                    own[r],
+                    squares[first:stop],
+                    gamma,
+                    K[slots[r], first:stop],
+                    bits[:n],
+                )
 
 
 @_compiled

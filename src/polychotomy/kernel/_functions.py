@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,9 @@ Floats = NDArray[Any]
 
 # A product with few rows wastes less on rows that are not needed, one with more rows is faster.
 _FEW_ROWS, _MORE_ROWS, _FEW_FEATURES = 16, 32, 64
+_MOST_COMPILED_FEATURES = 256  # BLAS is faster for more
 _PADDED_COLUMNS = 64
+_ALIGNED = 16
 _LARGE_EXPONENT = 250.0
 
 
@@ -44,16 +46,31 @@ class Kernel:
         return KernelAgainst(self, Y)
 
 
+class Ranges(NamedTuple):
+    """Parts of kernel rows: row r from ``starts[g]`` to ``stops[g]`` where ``wanted[r, g]``."""
+
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+    wanted: NDArray[np.bool_]
+
+    @classmethod
+    def all(cls, n_rows: int, n_columns: int) -> "Ranges":
+        """Return whole rows."""
+        return cls(np.array([0]), np.array([n_columns]), np.ones((n_rows, 1), dtype=bool))
+
+
 class KernelAgainst:
     """A kernel against fixed samples Y: their products and squares are prepared once.
 
-    Matrix products are always of the same shape, a few rows with all of Y (filled up with zeros):
-    so a row's values do not depend on which others are computed with it.
+    A row's values do not depend on which others are computed with it. Gaussian kernels of few
+    features in single precision are compiled, and can be written for some columns only. Otherwise
+    matrix products are always of the same shape, a few rows with all of Y (filled up with zeros).
     """
 
     def __init__(self, kernel: Kernel, Y: Any) -> None:
         self.kernel, self._Y = kernel, Y
         self._centre: Any = 0.0
+        self.by_ranges = False
         self._dtype = np.dtype(kernel.dtype)
         if kernel.name == "precomputed" or callable(kernel.name):
             return
@@ -70,6 +87,12 @@ class KernelAgainst:
         else:
             self._transposed = np.zeros((Y.shape[1], padded(Y.shape[0])), self._dtype)
             self._transposed[:, : Y.shape[0]] = prepared.T
+        self.by_ranges = bool(
+            kernel.name == "rbf"
+            and self._dtype == np.float32
+            and not _is_sparse(Y)
+            and Y.shape[1] <= _MOST_COMPILED_FEATURES
+        )
         # Rows of K end in some columns that mean nothing: unaligned rows take five times as long.
         self._squares = np.pad(self._squares, (0, padded(Y.shape[0]) - Y.shape[0]))
 
@@ -79,10 +102,17 @@ class KernelAgainst:
         self.write(X, out, np.arange(X.shape[0]))
         return out[:, : self._Y.shape[0]]
 
-    def write(self, X: Any, K: Floats, slots: NDArray[np.int64]) -> None:
+    def write(
+        self,
+        X: Any,
+        K: Floats,
+        slots: NDArray[np.int64],
+        ranges: Ranges | None = None,
+    ) -> None:
         """Write the values of samples X against Y: of row r into ``K[slots[r]]``.
 
-        K has :func:`padded` columns.
+        K has :func:`padded` columns. With `by_ranges` only what `ranges` asks for is written, and
+        up to 15 columns beside it.
         """
         m = self._Y.shape[0]
         if self.kernel.name == "precomputed":
@@ -99,6 +129,9 @@ class KernelAgainst:
             self._finish(products, _squares(prepared), K, slots)
             return
         prepared = prepared.toarray() if _is_sparse(prepared) else prepared
+        if self.by_ranges:
+            self._write_ranges(prepared, K, slots, ranges or Ranges.all(len(slots), m))
+            return
         n = _FEW_ROWS if prepared.shape[1] <= _FEW_FEATURES else _MORE_ROWS
         some = np.zeros((n, prepared.shape[1]), self._dtype)
         room = np.empty((n, self._transposed.shape[1]), self._dtype)
@@ -107,6 +140,30 @@ class KernelAgainst:
             some[: len(part)] = part
             np.dot(some, self._transposed, out=room)
             self._finish(room[: len(part)], _squares(part), K, slots[start : start + n])
+
+    def _write_ranges(
+        self,
+        prepared: Floats,
+        K: Floats,
+        slots: NDArray[np.int64],
+        ranges: "Ranges",
+    ) -> None:
+        from polychotomy.kernel._compiled import rbf_rows
+
+        starts = ranges.starts // _ALIGNED * _ALIGNED  # unaligned it is several times slower
+        stops = -(-ranges.stops // _ALIGNED) * _ALIGNED
+        rbf_rows(
+            prepared,
+            _squares(prepared),
+            self._transposed,
+            self._squares,
+            np.float32(self.kernel.gamma),
+            K,
+            slots,
+            starts,
+            stops,
+            ranges.wanted,
+        )
 
     def _prepared(self, X: Any) -> Any:
         if _is_sparse(X):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.kernel._functions import Kernel, padded
+from polychotomy.kernel._functions import Kernel, Ranges, padded
 
 Indices = NDArray[np.int64]
 
@@ -45,8 +45,9 @@ def free_memory() -> None:
 class KernelRows:
     """A cache of kernel rows, shared by all problems and safe under threads.
 
-    Row i is ``values[slot[i], :n_samples]`` while ``slot[i] >= 0``. Values do not depend on what
-    else is computed with them, so that threads change no result.
+    Row i is ``values[slot[i], :n_samples]`` while ``slot[i] >= 0``, in the segments of columns that
+    were asked for. Values do not depend on what else is computed with them, so that threads change
+    no result.
 
     Parameters
     ----------
@@ -55,9 +56,14 @@ class KernelRows:
         The samples, or with a precomputed kernel its matrix.
     cache_size : float
         Room for rows, in MiB; there is always room for 512.
+    segments : ndarray of shape (n_segments,), optional
+        Where segments of columns begin, in order: problems that need only some samples, standing
+        together, have only these columns computed. By default there is one segment.
     """
 
-    def __init__(self, kernel: Kernel, X: Any, cache_size: float) -> None:
+    def __init__(
+        self, kernel: Kernel, X: Any, cache_size: float, segments: Indices | None = None
+    ) -> None:
         m = X.shape[0]
         self._X, self._precomputed = X, kernel.name == "precomputed"
         self._against = kernel.against(X)
@@ -68,6 +74,10 @@ class KernelRows:
         self._holds = np.full(self.capacity, -1, dtype=np.int64)
         self._used = np.zeros(self.capacity, dtype=np.int64)
         self._pins = np.zeros(self.capacity, dtype=np.int64)
+        if segments is None or not self._against.by_ranges:
+            segments = np.zeros(1, dtype=np.int64)
+        self._starts, self._stops = segments, np.append(segments[1:], m)
+        self._filled = np.zeros((self.capacity, len(segments)), dtype=bool)
         self._clock = 0
         self.n_computed = 0
         self._lock = Lock()
@@ -92,32 +102,51 @@ class KernelRows:
         """Whether no row is ever given up."""
         return self.capacity == len(self.slot)
 
-    def pin(self, rows: Indices) -> None:
-        """Make sure of rows and keep them until they are released."""
+    def segments_of(self, sample: Indices) -> Indices:
+        """Return the segments that have some of the samples, which are in order."""
+        found = np.searchsorted(self._starts, sample, side="right") - 1
+        return found[np.concatenate([[True], np.diff(found) != 0])] if len(found) else found
+
+    def slots(self, segments: Indices) -> Indices:
+        """Return the slots of the rows that are there for some segments; −1 for others."""
+        whole = np.append(self._filled[:, segments].all(axis=1), False)
+        return np.where(whole[self.slot], self.slot, -1)
+
+    def pin(self, rows: Indices, segments: Indices | None = None) -> None:
+        """Make sure of rows, for some segments or all, and keep them until they are released."""
+        if segments is None:
+            segments = np.arange(len(self._starts))
         with self._lock:
             self._clock += 1
-            present = rows[self.slot[rows] >= 0]
-            self._pins[self.slot[present]] += 1
-            missing = rows[self.slot[rows] < 0]
-            if len(missing):
-                slots = self._free_slots(len(missing))
-                self._compute(missing, slots)
-                self._pins[slots] += 1
-            self._used[self.slot[rows]] = self._clock
+            slots = self.slot[rows]
+            absent = np.flatnonzero(slots < 0)
+            self._pins[slots[slots >= 0]] += 1
+            if len(absent):
+                slots[absent] = self._free_slots(len(absent))
+                self._pins[slots[absent]] += 1
+                self._holds[slots[absent]] = rows[absent]
+            lacking = ~self._filled[slots][:, segments]
+            some = np.flatnonzero(lacking.any(axis=1))
+            if len(some):
+                self._compute(rows[some], slots[some], segments, lacking[some])
+            self.slot[rows] = slots  # last: other threads may look
+            self._used[slots] = self._clock
 
     def release(self, rows: Indices) -> None:
         """Let rows be given up when there is no room."""
         with self._lock:
             self._pins[self.slot[rows]] -= 1
 
-    def _compute(self, rows: Indices, slots: Indices) -> None:
+    def _compute(
+        self, rows: Indices, slots: Indices, segments: Indices, lacking: NDArray[np.bool_]
+    ) -> None:
         part = self._X[rows]
         if self._precomputed:
             part = part if isinstance(part, np.ndarray) else part.toarray()
-        self._against.write(part, self.values, slots)
-        self._holds[slots] = rows
+        ranges = Ranges(self._starts[segments], self._stops[segments], lacking)
+        self._against.write(part, self.values, slots, ranges)
+        self._filled[slots[:, np.newaxis], segments] = True
         self.n_computed += len(rows)
-        self.slot[rows] = slots  # last: other threads may look
 
     def _free_slots(self, n: int) -> Indices:
         free = np.flatnonzero(self._holds < 0)[:n]
@@ -128,5 +157,6 @@ class KernelRows:
                 raise RuntimeError("The kernel cache is too small for the samples in use.")
             self.slot[self._holds[oldest]] = -1
             self._holds[oldest] = -1
+            self._filled[oldest] = False
             free = np.sort(np.concatenate([free, oldest]))
         return free

@@ -189,12 +189,14 @@ def _solve_problem(
     size = max(4, min(_block_size(n), rows.largest_block))
     block, marked = np.empty(size, dtype=np.int64), np.zeros(n, dtype=bool)
     state = np.zeros(5)
-    _begin(rows, problem, size)
+    segments = rows.segments_of(problem.sample)
+    _begin(rows, problem, size, segments)
     shared = rows.holds_all  # otherwise only rows that are pinned may be looked at
+    slot = rows.slots(segments)
     while state[3] < _MOST_ROUNDS and not stopped.is_set():
         outcome = advance(
             rows.values,
-            rows.slot if shared else _only(rows, problem, block, state),
+            slot if shared else _only(rows, problem, block, state),
             problem.sample,
             problem.starts,
             problem.stops,
@@ -211,7 +213,8 @@ def _solve_problem(
         )
         wanted = problem.sample[block[: int(state[0])]]
         if outcome == NEEDS_ROWS:
-            rows.pin(wanted)
+            rows.pin(wanted, segments)
+            slot[wanted] = rows.slot[wanted]
             if shared:
                 rows.release(wanted)
         elif outcome == INTERRUPTED:
@@ -229,7 +232,7 @@ def _block_size(n: int) -> int:
     return _MIDDLE_BLOCK if n <= _MIDDLE_PROBLEM else _BLOCK
 
 
-def _begin(rows: KernelRows, problem: _Problem, size: int) -> None:
+def _begin(rows: KernelRows, problem: _Problem, size: int, segments: Indices) -> None:
     """Bring the outputs to the coefficients that a problem begins with."""
     from polychotomy.kernel._compiled import add_rows
 
@@ -237,7 +240,7 @@ def _begin(rows: KernelRows, problem: _Problem, size: int) -> None:
     for first in range(0, len(given), size):
         part = given[first : first + size]
         wanted = problem.sample[part]
-        rows.pin(wanted)
+        rows.pin(wanted, segments)
         weights, slots = problem.y[part] * problem.a[part], rows.slot[wanted]
         f, starts, stops = problem.f, problem.starts, problem.stops
         add_rows(rows.values, slots, weights, len(part), f, starts, stops)

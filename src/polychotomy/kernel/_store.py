@@ -1,6 +1,5 @@
 """Kernel rows that outlive one training: for all folds and parameters of a search."""
 
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -61,63 +60,78 @@ def active_store() -> "KernelStore | None":
 
 
 class KernelStore:
-    """Samples in the order of their classes, and the rows of the kernel in use."""
+    """Samples in the order of their classes, and the rows of the kernel in use.
+
+    Solutions are kept too, for the same problems with another C or on other folds to begin with.
+    """
 
     def __init__(self, X: Any, y: ArrayLike) -> None:
-        order = np.argsort(np.asarray(y), kind="stable")
+        labels = np.unique(np.asarray(y), return_inverse=True)[1]
+        order = np.argsort(labels, kind="stable")
         self.X = np.ascontiguousarray(np.asarray(X, dtype=float)[order])
-        self._numbers: dict[int, list[int]] = defaultdict(list)
-        for i, row in enumerate(self.X):
-            self._numbers[hash(row.tobytes())].append(i)
+        self._labels = labels[order]
+        hashes = _hashes(self.X)
+        self._order = np.argsort(hashes, kind="stable")
+        self._hashes = hashes[self._order]
         self._kernel: Kernel | None = None
         self._rows: KernelRows | None = None
-        self._solved: dict[int, tuple[float, NDArray[Any], NDArray[Any]]] = {}
+        self._solved: dict[Any, tuple[csc_array, NDArray[np.bool_]]] = {}
         self.lock = Lock()
 
     def place(self, X: Any) -> Indices | None:
         """Return which samples these are, or None if they are not all from here."""
         if not isinstance(X, np.ndarray) or X.shape[1:] != self.X.shape[1:]:
             return None
-        taken: dict[int, int] = defaultdict(int)
+        hashes = _hashes(np.ascontiguousarray(X, dtype=float))
+        order = np.argsort(hashes, kind="stable")
+        ordered = hashes[order]
+        # Of samples that are alike the first is the first here, the second the second.
+        first = np.searchsorted(ordered, ordered)
+        position = np.searchsorted(self._hashes, ordered) + np.arange(len(X)) - first
+        if position.max(initial=-1) >= len(self.X):
+            return None
         found = np.empty(len(X), dtype=np.int64)
-        for i, row in enumerate(np.ascontiguousarray(X, dtype=float)):
-            key = hash(row.tobytes())
-            same = self._numbers.get(key, [])
-            if taken[key] >= len(same):
-                return None
-            found[i] = same[taken[key]]
-            taken[key] += 1
+        found[order] = self._order[position]
         return found if np.array_equal(self.X[found], X) else None
 
     def rows(self, kernel: Kernel, cache_size: float) -> KernelRows:
         """Return the rows of a kernel; those of the last one are given up for another."""
         if self._rows is None or kernel != self._kernel:
             self.close()
-            self._kernel, self._rows = kernel, KernelRows(kernel, self.X, cache_size)
+            segments = np.flatnonzero(np.diff(self._labels, prepend=-1))
+            self._kernel = kernel
+            self._rows = KernelRows(kernel, self.X, cache_size, segments)
         return self._rows
 
     def remember(
-        self, targets: NDArray[np.int8], upper: NDArray[np.float64], coefficients: csc_array
+        self,
+        found: Indices,
+        targets: NDArray[np.int8],
+        upper: NDArray[np.float64],
+        coefficients: csc_array,
     ) -> None:
-        """Keep the solutions of problems."""
-        for s in range(targets.shape[1]):
-            column = coefficients[:, [s]]
-            found = upper[:, s].max(), column.indices, column.data
-            self._solved[_key(targets[:, s], upper[:, s])] = found
+        """Keep the solution of problems; the arrays are those of all samples."""
+        column = np.repeat(np.arange(targets.shape[1]), np.diff(coefficients.indptr))
+        bounded = np.abs(coefficients.data) >= upper[coefficients.indices, column]
+        problems, fold = self._keys(found, targets)
+        self._solved[problems] = self._solved[problems, fold] = coefficients, bounded
 
-    def recall(self, targets: NDArray[np.int8], upper: NDArray[np.float64]) -> csc_array | None:
-        """Return the last solutions of the same problems, scaled to their bounds; zeros if none."""
-        if not self._solved:
-            return None
-        nothing = 1.0, np.empty(0, dtype=np.int64), np.empty(0)
-        samples, values, first = [], [], [0]
-        for s in range(targets.shape[1]):
-            bound, rows, data = self._solved.get(_key(targets[:, s], upper[:, s]), nothing)
-            samples.append(rows)
-            values.append(data * (upper[:, s].max() / bound))
-            first.append(first[-1] + len(rows))
-        parts = np.concatenate(values), np.concatenate(samples), np.array(first)
-        return csc_array(parts, shape=targets.shape)
+    def recall(
+        self, found: Indices, targets: NDArray[np.int8], upper: NDArray[np.float64]
+    ) -> csc_array | None:
+        """Return coefficients to begin with, made of the last solution of the same problems.
+
+        The last one on the same samples if there is one, else that on another fold.
+        """
+        problems, fold = self._keys(found, targets)
+        known = self._solved.get((problems, fold)) or self._solved.get(problems)
+        return None if known is None else carry_over(*known, targets, upper)
+
+    def _keys(self, found: Indices, targets: NDArray[np.int8]) -> tuple[bytes, bytes]:
+        """Return what tells problems apart, by the sides of the classes, and what tells folds."""
+        sides = np.zeros((self._labels[-1] + 1, targets.shape[1]), dtype=np.int8)
+        sides[self._labels[found]] = targets[found]
+        return sides.tobytes(), np.sort(found).tobytes()
 
     def close(self) -> None:
         """Give up all rows and solutions."""
@@ -127,10 +141,35 @@ class KernelStore:
             self._rows = None
 
 
-def _key(target: NDArray[np.int8], upper: NDArray[np.float64]) -> int:
-    """Return a number that is the same for problems that differ by C alone."""
-    shares = np.round(upper / max(upper.max(), np.finfo(float).tiny), 12)
-    return hash((target.tobytes(), shares.tobytes()))
+def carry_over(
+    coefficients: csc_array,
+    bounded: NDArray[np.bool_],
+    targets: NDArray[np.int8],
+    upper: NDArray[np.float64],
+) -> csc_array:
+    """Return coefficients that are allowed for problems, from those of similar ones.
+
+    What was at its bound goes to the new one, and the rest stays where it is allowed. Then the
+    side with the larger sum is scaled down, since the coefficients of a problem must sum to zero.
+    """
+    n_problems = targets.shape[1]
+    column = np.repeat(np.arange(n_problems), np.diff(coefficients.indptr))
+    bound = upper[coefficients.indices, column]
+    side = targets[coefficients.indices, column]
+    size = np.where(bounded, bound, np.minimum(np.abs(coefficients.data), bound))
+    size[side != np.sign(coefficients.data)] = 0
+    plus, minus = (np.bincount(column, size * (side == s), n_problems) for s in (1, -1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shrink = np.where(side > 0, (minus / plus)[column], (plus / minus)[column])
+    values = np.sign(coefficients.data) * size * np.minimum(np.nan_to_num(shrink), 1)
+    return csc_array((values, coefficients.indices, coefficients.indptr), shape=targets.shape)
+
+
+def _hashes(X: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Return a number for each row by its bits."""
+    factors = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
+    bits = X.view(np.uint64)
+    return ((bits ^ (bits >> np.uint64(29))) * factors).sum(axis=1, dtype=np.uint64)
 
 
 def spread(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from numbers import Real
 from typing import Any, Self
 
@@ -25,6 +26,7 @@ from polychotomy.kernel._store import active_store, spread
 Array = NDArray[np.float64]
 
 _LARGEST_SINGLE_C = 1000.0
+_SMALL_SEGMENT = 64
 
 
 class SharedKernelSVC(ClassifierMixin, BaseEstimator):
@@ -276,28 +278,30 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         start: csc_array | None = None,
     ) -> tuple[KernelModel, Solution]:
         """Sort the samples so that those of a problem stand together, solve, and sort back."""
-        from threadpoolctl import threadpool_limits
-
         kernel = self._check_parameters(X)
         n_jobs = effective_n_jobs(self.n_jobs)
         limits = self.C * weight  # a column for each problem, or one for all
         store = active_store()
         place = store.place(X) if store is not None and coupling is None else None
-        with threadpool_limits(1, user_api="blas"):  # the threads are over problems
+        with _blas().limit(limits=1):  # the threads are over problems
             if store is not None and place is not None and not common_bias:
                 with store.lock:
                     rows = store.rows(kernel, self.cache_size)
                     sides, upper = spread(place, targets, limits, len(store.X))
-                    start = store.recall(sides, upper) if start is None else None
+                    start = store.recall(place, sides, upper)
                     found = self._solve_apart(rows, sides, upper, n_jobs, done, start)
-                    store.remember(sides, upper, found.coefficients)
+                    store.remember(place, sides, upper, found.coefficients)
                 weights = own = found.coefficients.tocsr()[place].tocsc()
             else:
-                order = np.argsort(_kinds(targets), kind="stable")
+                kinds = _kinds(targets)
+                order = np.argsort(kinds, kind="stable")
                 back = np.argsort(order)
                 precomputed = kernel.name == "precomputed"
                 rows = KernelRows(
-                    kernel, X[order][:, order] if precomputed else X[order], self.cache_size
+                    kernel,
+                    X[order][:, order] if precomputed else X[order],
+                    self.cache_size,
+                    _segments(kinds[order], targets),
                 )
                 upper = np.broadcast_to(limits[order], targets.shape)
                 start = None if start is None else csc_array(start.tocsr()[order])
@@ -397,6 +401,14 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         return self
 
 
+@cache
+def _blas() -> Any:
+    """Return the control of BLAS's threads; finding the libraries takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
+
+
 def _kinds(targets: NDArray[np.int8]) -> NDArray[np.int64]:
     """Return a number for each sample, the same for samples with the same targets."""
     rng = np.random.default_rng(0)
@@ -404,6 +416,13 @@ def _kinds(targets: NDArray[np.int8]) -> NDArray[np.int64]:
     for column in targets.T:
         kinds += column * rng.integers(2**62)
     return kinds
+
+
+def _segments(kinds: NDArray[np.int64], targets: NDArray[np.int8]) -> NDArray[np.int64] | None:
+    """Return where samples of another kind begin; None if they are all needed, or kinds small."""
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(kinds)) + 1])
+    worthwhile = len(kinds) >= _SMALL_SEGMENT * len(starts) and not targets.all()
+    return starts if worthwhile else None
 
 
 def _ignore(s: int) -> None:

@@ -12,6 +12,11 @@ def rbf_from_products(products: Array, own: Array, squares: Array, gamma: float)
     return np.exp(-gamma * np.maximum(distances, 0))
 
 
+def rbf_rows(X: Array, Y: Array, gamma: float) -> Array:
+    """Return Gaussian kernel values of the rows of X with the columns of Y."""
+    return rbf_from_products(X @ Y, (X**2).sum(axis=1), (Y**2).sum(axis=0), gamma)
+
+
 def solve_problem(K: Array, y: Array, c: Array, tol: float) -> Array:
     """Return the coefficients by pairs of second-order gain over all samples."""
     a, e = np.zeros(len(y)), y.astype(float)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, overload, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,11 +53,9 @@ class JointlyTrained(SeparateModel):
         return True
 
     @classmethod
-    def of(cls, joint: JointModel, n_problems: int, *, apart: bool) -> "JointlyTrained":
-        """Return the problems of a joint model, each also as an estimator if `apart`."""
-        numbers = range(n_problems)
-        estimators = [joint.estimator(s) for s in numbers] if apart else [None] * n_problems
-        return cls(tuple(TrainedProblem(estimator) for estimator in estimators), joint)
+    def of(cls, joint: JointModel, n_problems: int) -> "JointlyTrained":
+        """Return the problems of a joint model."""
+        return cls(_Apart(joint, n_problems), joint)
 
     def outputs(
         self,
@@ -71,3 +69,30 @@ class JointlyTrained(SeparateModel):
             return super().outputs(X, kinds, n_jobs, which)
         outputs = self.joint.outputs(X)
         return outputs if which is None else outputs[:, which]
+
+
+class _Apart(Sequence[TrainedProblem]):
+    """The problems of a joint model one by one, each made into an estimator when first asked for.
+
+    Of hundreds of problems few are ever looked at alone.
+    """
+
+    def __init__(self, joint: JointModel, n_problems: int) -> None:
+        self._joint = joint
+        self._made: list[TrainedProblem | None] = [None] * n_problems
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    @overload
+    def __getitem__(self, s: int) -> TrainedProblem: ...
+    @overload
+    def __getitem__(self, s: slice) -> list[TrainedProblem]: ...
+    def __getitem__(self, s: int | slice) -> TrainedProblem | list[TrainedProblem]:
+        if isinstance(s, slice):
+            return [self[i] for i in range(len(self))[s]]
+        problem = self._made[s]
+        if problem is None:
+            problem = TrainedProblem(self._joint.estimator(range(len(self))[s]))
+            self._made[s] = problem
+        return problem

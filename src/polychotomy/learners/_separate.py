@@ -67,7 +67,7 @@ class TrainedProblem(NamedTuple):
 class SeparateModel:
     """Binary problems that were trained apart."""
 
-    problems: tuple[TrainedProblem, ...]
+    problems: Sequence[TrainedProblem]
 
     @property
     def together(self) -> bool:
