@@ -166,8 +166,8 @@ def table(name: str) -> Table:
 
 @cache
 def _read(paper: str) -> tuple[Cell, ...]:
-    with (files(__package__) / f"{paper}.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(_cell(row) for row in csv.DictReader(file))
+    text = files(__name__.rpartition(".")[0]).joinpath(f"{paper}.csv").read_text(encoding="utf-8")
+    return tuple(_cell(row) for row in csv.DictReader(text.splitlines()))
 
 
 def _cell(row: dict[str, str]) -> Cell:
