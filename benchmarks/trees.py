@@ -16,7 +16,6 @@ of ``predict``, as the number of classes grows. Raw figures are stored with the 
 
 import argparse
 import copy
-import csv
 import json
 import os
 import warnings
@@ -37,6 +36,7 @@ from data import load_as_mills
 from environment import environment
 from polychotomy import CodeClassifier, TreeClassifier
 from polychotomy.assess import brier_score, uncertainty_coefficient
+from polychotomy.lab import published
 
 DATA_SETS = ("segment", "urban", "satimage", "humidity", "pendigits", "letter", "usps", "shuttle")
 RESULTS = Path(__file__).parent / "results"
@@ -139,18 +139,18 @@ def run_trial(name, samples, seed):
             }
 
 
-def published():
+def mills():
     """Return Mills' means by quantity, data set, configuration and method."""
-    with (Path(__file__).parent / "published" / "mills.csv").open() as file:
-        return {
-            (row["quantity"], row["data"], row["configuration"], row["method"]): float(row["value"])
-            for row in csv.DictReader(file)
-        }
+    return {
+        (cell.quantity, cell.data_set, cell.code, cell.probability): cell.value
+        for number in range(4, 14)
+        for cell in published.table(f"mills-{number}").cells
+    }
 
 
 def print_quality(rows):
     """Print ours and Mills' figures, a block for each data set."""
-    theirs = published()
+    theirs = mills()
     for name in dict.fromkeys(row["data"] for row in rows):
         ours = [row for row in rows if row["data"] == name]
         print(f"\n{name}: {ours[0]['n_train']} training samples; ours, and Mills' in brackets")
