@@ -10,15 +10,17 @@ from sklearn.svm import SVC
 from polychotomy import make_code
 from polychotomy.kernel import _twins
 from polychotomy.kernel._compiled import (
+    add_coupled,
     add_rows,
     fill_block,
     select,
     solve_block,
     sparse_outputs,
 )
+from polychotomy.kernel._coupled import check_coupling, solve_coupled
 from polychotomy.kernel._functions import Kernel
 from polychotomy.kernel._rows import KernelRows
-from polychotomy.kernel._solve import check_coupling, solve_apart, solve_coupled
+from polychotomy.kernel._solve import solve_apart
 
 
 def rows_of(X, gamma=0.5, dtype="float64", cache_size=100):
@@ -210,6 +212,32 @@ def test_coupled_problems_are_the_replicated_problem_of_libsvm(samples, C, rng):
     assert ours.gaps[0] >= -1e-6
 
 
+def test_coupled_outputs_are_their_twin(rng):
+    K = rng.random(size=(20, 1200)).astype(np.float32)
+    W = rng.normal(size=(4, 20)) * (rng.random(size=(4, 20)) < 0.6)
+    M = rng.normal(size=(4, 4))
+    G, F = np.ones((4, 1200)), np.zeros((4, 1200))
+    problems, slots = np.nonzero(W)
+    add_coupled(K, slots, problems, W[problems, slots], M + M.T, G, F)
+    expected_G, expected_F = _twins.add_coupled(K.astype(float), W, M + M.T)
+    np.testing.assert_allclose(G, 1 + expected_G, atol=1e-10)
+    np.testing.assert_allclose(F, expected_F, atol=1e-10)
+
+
+def test_coupled_problems_need_few_rows_at_a_time(rng):
+    X, y = rng.normal(size=(900, 4)), rng.integers(0, 3, size=900)
+    targets = np.where(y[:, np.newaxis] == np.arange(3), 1, -1)
+    M = np.full((3, 3), 0.4) + 0.6 * np.eye(3)
+    upper = np.full(targets.shape, 2.0)
+    options = {"common_bias": True, "tol": 1e-5}
+    small, large = rows_of(X, cache_size=1e-9), rows_of(X, cache_size=100)
+    assert not small.holds_all
+    assert large.holds_all
+    few, many = (solve_coupled(rows, targets, upper, M, **options) for rows in (small, large))
+    assert few.objectives[0] == pytest.approx(many.objectives[0], rel=1e-8)
+    assert few.gaps[0] == pytest.approx(0, abs=1e-3 * few.objectives[0])
+
+
 def test_an_identity_couples_nothing(samples):
     X, y = samples
     targets = make_code("sparse_random", 4, random_state=1).matrix[y]
@@ -270,8 +298,8 @@ def test_too_few_steps_are_told(samples):
     [
         (np.eye(3), "all pairs of 2 problems"),
         ([[1, np.nan], [np.nan, 1]], "finite numbers"),
-        ([[1, 2], [0, 1]], "symmetric and positive semi-definite"),
-        ([[1, 2], [2, 1]], "symmetric and positive semi-definite"),
+        ([[1, 2], [0, 1]], r"symmetric\. .* by up to 2"),
+        ([[1, 2], [2, 1]], r"positive semi-definite\. .* adding 1 to the diagonal"),
     ],
 )
 def test_couplings_must_be_kernels(coupling, message):

@@ -49,15 +49,15 @@ def test_gaps_are_filled_within_problems_only():
     np.testing.assert_array_equal(upper[:, 0], [2, 0, 2, 2, 0, 2, 0, 2])
 
 
-@given(seed=st.integers(0, 10**6))
-def test_what_is_carried_over_is_allowed(seed):
+@given(seed=st.integers(0, 10**6), together=st.booleans())
+def test_what_is_carried_over_is_allowed(seed, together):
     rng = np.random.default_rng(seed)
     targets = rng.integers(-1, 2, size=(12, 4)).astype(np.int8)
     old = csc_array(rng.integers(-1, 2, size=(12, 4)) * rng.choice([0.5, 1.0, 3.0], size=(12, 4)))
     upper = rng.choice([0.0, 1.0, 2.0], size=(12, 4))
     bounded = np.abs(old.data) == 3.0
-    new = carry_over(old, bounded, targets, upper).toarray()
-    np.testing.assert_allclose(new.sum(axis=0), 0, atol=1e-12)
+    new = carry_over(old, bounded, targets, upper, together=together).toarray()
+    np.testing.assert_allclose(new.sum(axis=None if together else 0), 0, atol=1e-12)
     assert (new * targets >= 0).all()
     assert (np.abs(new) <= upper + 1e-12).all()
     assert (new[targets == 0] == 0).all()
@@ -66,9 +66,10 @@ def test_what_is_carried_over_is_allowed(seed):
 def test_the_same_problem_goes_on_where_it_was():
     W = csc_array(np.array([[2.0], [-1.5], [-0.5], [0.0]]))
     sides = np.array([[1], [-1], [-1], [1]], dtype=np.int8)
-    same = carry_over(W, np.array([True, False, False]), sides, np.full((4, 1), 2.0))
+    bounded, bounds = np.array([True, False, False]), np.full((4, 1), 2.0)
+    same = carry_over(W, bounded, sides, bounds, together=False)
     np.testing.assert_array_equal(same.toarray(), W.toarray())
-    doubled = carry_over(W, np.array([True, False, False]), sides, np.full((4, 1), 4.0))
+    doubled = carry_over(W, bounded, sides, 2 * bounds, together=False)
     np.testing.assert_allclose(doubled.toarray().ravel(), [2, -1.5, -0.5, 0])
 
 
@@ -91,6 +92,28 @@ def test_folds_share_rows_and_results_stay(code, digits, counted):
             np.testing.assert_allclose(found, outputs[C], atol=2e-3)
     assert active_store() is None
     assert sum(counted) <= len(y) < apart / 3
+
+
+def test_coupled_problems_share_rows_too(digits, counted):
+    X, y = digits
+    X, y = X[:300], y[:300]
+    targets = np.where(y[:, np.newaxis] == np.arange(10), 1, -1)
+    coupling = np.full((10, 10), 0.6) + 0.4 * np.eye(10)
+    folds = [np.setdiff1d(np.arange(300), np.arange(first, 300, 5)) for first in range(5)]
+
+    def outputs():
+        found = []
+        for fold in folds:
+            learner = SharedKernelSVC(C=4, gamma=0.05, tol=1e-5)
+            model = learner.fit_joint(X[fold], targets[fold], coupling=coupling)
+            found.append(model.outputs(X))
+        return np.array(found)
+
+    expected = outputs()
+    counted.clear()
+    with shared_kernel(X, y):
+        np.testing.assert_allclose(outputs(), expected, atol=1e-3)
+    assert sum(counted) <= 300
 
 
 def test_other_samples_and_other_kernels_go_on_as_usual(digits):

@@ -1,4 +1,4 @@
-"""The joint kernel problem: all binary problems of a code on one set of kernel rows.
+"""The joint kernel problem, without coupling: all problems of a code on one set of kernel rows.
 
 Samples i = 1 … m, problems s = 1 … ℓ, targets T ∈ {−1, 0, +1}, kernel K, coupling M (positive
 semi-definite), upper bounds C. With W = T∘α:
@@ -7,8 +7,8 @@ semi-definite), upper bounds C. With W = T∘α:
                                    and Σ W = 0 over each problem, or over all together.
 
 Outputs are F(x) = k(x)ᵀ W M + b. Solved until the violation (see ``_compiled``) of every problem,
-or of all together, is at most `tol`. Without coupling the problems are independent but for the
-kernel rows they share; each is advanced by itself, in threads.
+or of all together, is at most `tol`. Without coupling, M = 1, the problems are independent but for
+the kernel rows they share; each is advanced by itself, in threads. For others see ``_coupled``.
 """
 
 import warnings
@@ -16,7 +16,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Event
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,25 +83,26 @@ class _Problem:
         a = np.zeros(len(sample)) if start is None else np.clip(np.abs(start[sample]), 0, c)
         return cls(sample, starts, stops, y, c, a, np.zeros(len(sample)))
 
-    def bias(self) -> float:
-        """Return b: the mean e of free samples or, if there are none, the middle of its range."""
-        e = self.y - self.f
-        free = (self.a > 0) & (self.a < self.c)
-        if free.any():
-            return float(e[free].mean())
-        up = np.where(self.y > 0, self.a < self.c, self.a > 0)
-        down = np.where(self.y > 0, self.a > 0, self.a < self.c)
-        if up.any() and down.any():
-            return float((e[up].max() + e[down].min()) / 2)
-        if up.any():
-            return float(e[up].max())
-        return float(e[down].min()) if down.any() else 0.0
-
     def objective_and_gap(self, bias: float) -> tuple[float, float]:
         quadratic = float(self.y * self.a @ self.f)
         slack = np.maximum(1 - self.y * (self.f + bias), 0)
         dual = float(self.a.sum()) - quadratic / 2
         return dual, quadratic / 2 + float(self.c @ slack) - dual
+
+
+def bias_of(y: Array, a: Array, c: Array, f: Array) -> float:
+    """Return b: the mean e of free samples or, if there are none, the middle of its range."""
+    e = y - f
+    free = (a > 0) & (a < c)
+    if free.any():
+        return float(e[free].mean())
+    up = np.where(y > 0, a < c, a > 0)
+    down = np.where(y > 0, a > 0, a < c)
+    if up.any() and down.any():
+        return float((e[up].max() + e[down].min()) / 2)
+    if up.any():
+        return float(e[up].max())
+    return float(e[down].min()) if down.any() else 0.0
 
 
 def solve_apart(
@@ -155,10 +155,10 @@ def solve_apart(
                 stopped.set()
                 workers.shutdown(cancel_futures=True)
                 raise
-    _warn_unfinished(sum(not finished for *_, finished in results), n_problems, max_iter)
+    warn_unfinished(sum(not finished for *_, finished in results), n_problems, max_iter)
     bias, objectives, gaps = np.empty(n_problems), np.empty(n_problems), np.empty(n_problems)
     for s, (problem, *_) in enumerate(results):
-        bias[s] = problem.bias()
+        bias[s] = bias_of(problem.y, problem.a, problem.c, problem.f)
         objectives[s], gaps[s] = problem.objective_and_gap(bias[s])
     return Solution(
         _coefficients([problem for problem, *_ in results], len(targets)),
@@ -259,7 +259,7 @@ def _only(rows: KernelRows, problem: _Problem, block: Indices, state: Array) -> 
     return slot
 
 
-def _warn_unfinished(count: int, n_problems: int, max_iter: int) -> None:
+def warn_unfinished(count: int, n_problems: int, max_iter: int) -> None:
     if count:
         warnings.warn(
             f"{count} of {n_problems} problems were stopped early (max_iter={max_iter}). Consider "
@@ -267,152 +267,3 @@ def _warn_unfinished(count: int, n_problems: int, max_iter: int) -> None:
             ConvergenceWarning,
             stacklevel=4,
         )
-
-
-def solve_coupled(
-    rows: KernelRows,
-    targets: NDArray[np.int8],
-    upper: Array,
-    coupling: Array,
-    *,
-    common_bias: bool,
-    tol: float,
-    max_iter: int = -1,
-    start: Array | None = None,
-) -> Solution:
-    """Solve problems that are coupled, with one bias for all or one for each.
-
-    See :func:`solve_apart` for the parameters. The kernel of two entries (i, s) and (j, t) is
-    K_ij M_st; it is never formed.
-    """
-    from polychotomy.kernel._compiled import fill_block, select, solve_block
-
-    m, n_problems = targets.shape
-    entries = np.flatnonzero(targets.T)  # problem after problem
-    problem, sample = entries // m, entries % m
-    y, c = targets.T.ravel()[entries].astype(float), upper.T.ravel()[entries].astype(float)
-    a = np.zeros(len(y)) if start is None else np.clip(np.abs(start.T.ravel()[entries]), 0, c)
-    F = _outputs(rows, (y * a), sample, problem, targets.shape, coupling)
-    groups = (
-        [np.arange(len(y))]
-        if common_bias
-        else [np.flatnonzero(problem == s) for s in range(n_problems)]
-    )
-    size = max(4, min(_BLOCK, rows.largest_block))
-    blocks = [np.empty(size, dtype=np.int64) for _ in groups]
-    filled = [0] * len(groups)
-    marks = [np.zeros(len(group), dtype=bool) for group in groups]
-    up, down = np.empty(size // 2, dtype=np.int64), np.empty(size // 2, dtype=np.int64)
-    steps, finished = 0, False
-    while True:
-        f = F.T.ravel()[entries]
-        worst, chosen = tol, None
-        for g, group in enumerate(groups):
-            found = select(y[group], a[group], c[group], f[group], up, down)
-            violation = found[2] - found[3] if found[0] and found[1] else 0.0
-            if violation > worst:
-                worst, chosen = violation, (g, up.copy(), down.copy(), found)
-        if chosen is None:
-            finished = True
-            break
-        if 0 <= max_iter <= steps:
-            break
-        g, best_up, best_down, found = chosen
-        filled[g] = fill_block(
-            blocks[g], filled[g], best_up, found[0], best_down, found[1], marks[g]
-        )
-        own = groups[g][blocks[g][: filled[g]]]
-        wanted = np.unique(sample[own])
-        rows.pin(wanted)
-        Q = (
-            rows.values[np.ix_(rows.slot[sample[own]], sample[own])]
-            * coupling[np.ix_(problem[own], problem[own])]
-        )
-        block_a, e = a[own].copy(), y[own] - f[own]
-        enough = max(0.5 * tol, 0.1 * worst)
-        left = max_iter - steps if max_iter >= 0 else 1_000_000
-        steps += solve_block(
-            np.ascontiguousarray(Q, dtype=float), y[own], block_a, c[own], e, len(own), enough, left
-        )
-        moved = np.zeros((len(wanted), n_problems))
-        np.add.at(
-            moved,
-            (np.searchsorted(wanted, sample[own]), problem[own]),
-            y[own] * (block_a - a[own]),
-        )
-        a[own] = block_a
-        F += rows.values[rows.slot[wanted], :m].T.astype(float) @ (moved @ coupling)
-        rows.release(wanted)
-    _warn_unfinished(int(not finished), 1, max_iter)
-    KW = _outputs(rows, y * a, sample, problem, targets.shape, np.eye(n_problems))
-    return _coupled_solution(F, KW, y, a, c, problem, sample, groups, targets.shape, steps)
-
-
-def _outputs(
-    rows: KernelRows,
-    weights: Array,
-    sample: Indices,
-    problem: Indices,
-    shape: tuple[int, ...],
-    coupling: Array,
-) -> Array:
-    """Return K W M for the training samples, a block of rows at a time."""
-    W = np.zeros(shape)
-    W[sample, problem] = weights
-    F = np.zeros(shape)
-    given = np.flatnonzero(W.any(axis=1))
-    for first in range(0, len(given), rows.largest_block):
-        part = given[first : first + rows.largest_block]
-        rows.pin(part)
-        F += rows.values[rows.slot[part], : shape[0]].T.astype(float) @ (W[part] @ coupling)
-        rows.release(part)
-    return F
-
-
-def _coupled_solution(
-    F: Array,
-    KW: Array,
-    y: Array,
-    a: Array,
-    c: Array,
-    problem: Indices,
-    sample: Indices,
-    groups: list[Indices],
-    shape: tuple[int, ...],
-    steps: int,
-) -> Solution:
-    f = F[sample, problem]
-    none = np.empty(0, dtype=np.int64)
-    bias = np.empty(shape[1])
-    for g, group in enumerate(groups):
-        part = _Problem(none, none, none, y[group], c[group], a[group], f[group])
-        bias[slice(None) if len(groups) == 1 else g] = part.bias()
-    coefficients = np.zeros(shape)
-    coefficients[sample, problem] = y * a
-    quadratic = float(coefficients.ravel() @ F.ravel())
-    dual = float(a.sum()) - quadratic / 2
-    slack = np.maximum(1 - y * (f + bias[problem]), 0)
-    gap = quadratic / 2 + float(c @ slack) - dual
-    return Solution(
-        csc_array(coefficients),
-        bias,
-        np.full(shape[1], steps, dtype=np.int64),
-        np.array([dual]),
-        np.array([gap]),
-        coefficients.T @ KW,
-    )
-
-
-def check_coupling(coupling: Any, n_problems: int) -> Array:
-    """Return the coupling as a symmetric positive semi-definite matrix, or raise ValueError."""
-    M = np.asarray(coupling, dtype=float)
-    if M.shape != (n_problems, n_problems) or not np.isfinite(M).all():
-        raise ValueError(
-            f"The 'coupling' parameter must hold finite numbers for all pairs of {n_problems} "
-            f"problems. Got shape {M.shape}."
-        )
-    if not np.allclose(M, M.T) or np.linalg.eigvalsh((M + M.T) / 2)[0] < -1e-8 * max(
-        1.0, np.abs(M).max()
-    ):
-        raise ValueError("The 'coupling' parameter must be symmetric and positive semi-definite.")
-    return (M + M.T) / 2

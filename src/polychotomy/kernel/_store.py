@@ -117,7 +117,12 @@ class KernelStore:
         self._solved[problems] = self._solved[problems, fold] = coefficients, bounded
 
     def recall(
-        self, found: Indices, targets: NDArray[np.int8], upper: NDArray[np.float64]
+        self,
+        found: Indices,
+        targets: NDArray[np.int8],
+        upper: NDArray[np.float64],
+        *,
+        together: bool,
     ) -> csc_array | None:
         """Return coefficients to begin with, made of the last solution of the same problems.
 
@@ -125,7 +130,7 @@ class KernelStore:
         """
         problems, fold = self._keys(found, targets)
         known = self._solved.get((problems, fold)) or self._solved.get(problems)
-        return None if known is None else carry_over(*known, targets, upper)
+        return None if known is None else carry_over(*known, targets, upper, together=together)
 
     def _keys(self, found: Indices, targets: NDArray[np.int8]) -> tuple[bytes, bytes]:
         """Return what tells problems apart, by the sides of the classes, and what tells folds."""
@@ -146,16 +151,20 @@ def carry_over(
     bounded: NDArray[np.bool_],
     targets: NDArray[np.int8],
     upper: NDArray[np.float64],
+    *,
+    together: bool,
 ) -> csc_array:
     """Return coefficients that are allowed for problems, from those of similar ones.
 
     What was at its bound goes to the new one, and the rest stays where it is allowed. Then the
-    side with the larger sum is scaled down, since the coefficients of a problem must sum to zero.
+    side with the larger sum is scaled down, since the coefficients of each problem, or of all
+    together, must sum to zero.
     """
     n_problems = targets.shape[1]
     column = np.repeat(np.arange(n_problems), np.diff(coefficients.indptr))
     bound = upper[coefficients.indices, column]
     side = targets[coefficients.indices, column]
+    column = np.zeros_like(column) if together else column
     size = np.where(bounded, bound, np.minimum(np.abs(coefficients.data), bound))
     size[side != np.sign(coefficients.data)] = 0
     plus, minus = (np.bincount(column, size * (side == s), n_problems) for s in (1, -1))

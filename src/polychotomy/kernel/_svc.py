@@ -1,8 +1,6 @@
 """``SharedKernelSVC``: a binary kernel SVM that can train many problems on one kernel."""
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import cache
 from numbers import Real
 from typing import Any, Self
 
@@ -16,17 +14,16 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from polychotomy.errors import unknown_name
+from polychotomy.kernel._coupled import check_coupling
 from polychotomy.kernel._functions import Kernel, check_kernel, resolve_gamma
 from polychotomy.kernel._joint import JointSVC
 from polychotomy.kernel._model import KernelModel
-from polychotomy.kernel._rows import KernelRows
-from polychotomy.kernel._solve import Solution, check_coupling, solve_apart, solve_coupled
-from polychotomy.kernel._store import active_store, spread
+from polychotomy.kernel._solve import Solution
+from polychotomy.kernel._training import Problems, Solver, solve
 
 Array = NDArray[np.float64]
 
 _LARGEST_SINGLE_C = 1000.0
-_SMALL_SEGMENT = 64
 
 
 class SharedKernelSVC(ClassifierMixin, BaseEstimator):
@@ -277,74 +274,15 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         done: Callable[[int], None] | None,
         start: csc_array | None = None,
     ) -> tuple[KernelModel, Solution]:
-        """Sort the samples so that those of a problem stand together, solve, and sort back."""
         kernel = self._check_parameters(X)
-        n_jobs = effective_n_jobs(self.n_jobs)
         limits = self.C * weight  # a column for each problem, or one for all
-        store = active_store()
-        place = store.place(X) if store is not None and coupling is None else None
-        with _blas().limit(limits=1):  # the threads are over problems
-            if store is not None and place is not None and not common_bias:
-                with store.lock:
-                    rows = store.rows(kernel, self.cache_size)
-                    sides, upper = spread(place, targets, limits, len(store.X))
-                    start = store.recall(place, sides, upper)
-                    found = self._solve_apart(rows, sides, upper, n_jobs, done, start)
-                    store.remember(place, sides, upper, found.coefficients)
-                weights = own = found.coefficients.tocsr()[place].tocsc()
-            else:
-                kinds = _kinds(targets)
-                order = np.argsort(kinds, kind="stable")
-                back = np.argsort(order)
-                precomputed = kernel.name == "precomputed"
-                rows = KernelRows(
-                    kernel,
-                    X[order][:, order] if precomputed else X[order],
-                    self.cache_size,
-                    _segments(kinds[order], targets),
-                )
-                upper = np.broadcast_to(limits[order], targets.shape)
-                start = None if start is None else csc_array(start.tocsr()[order])
-                if coupling is None and not (common_bias and targets.shape[1] > 1):
-                    found = self._solve_apart(rows, targets[order], upper, n_jobs, done, start)
-                    M = None
-                else:
-                    M = np.eye(targets.shape[1]) if coupling is None else coupling
-                    found = solve_coupled(
-                        rows,
-                        targets[order],
-                        upper,
-                        M,
-                        common_bias=common_bias,
-                        start=None if start is None else start.toarray(),
-                        tol=self.tol,
-                        max_iter=self.max_iter,
-                    )
-                rows.close()
-                own = found.coefficients.tocsr()[back].tocsc()
-                weights = own if M is None else csc_array(own @ M)
-        model = KernelModel.of(kernel, X, weights, found.bias)
-        return model, replace(found, coefficients=own)
-
-    def _solve_apart(
-        self,
-        rows: KernelRows,
-        targets: NDArray[np.int8],
-        upper: Array,
-        n_jobs: int,
-        done: Callable[[int], None] | None,
-        start: csc_array | None = None,
-    ) -> Solution:
-        return solve_apart(
-            rows,
-            targets,
-            upper,
-            start=start,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            n_jobs=n_jobs,
-            done=done or _ignore,
-        )
+        solver = Solver(self.tol, self.max_iter, effective_n_jobs(self.n_jobs), done or _ignore)
+        problems = Problems(targets, limits, coupling, common_bias)
+        found = solve(kernel, X, problems, solver, self.cache_size, start)
+        weights = found.coefficients
+        if coupling is not None:
+            weights = csc_array(weights @ coupling)
+        return KernelModel.of(kernel, X, weights, found.bias), found
 
     def _check_parameters(self, X: Any) -> Kernel:
         check_kernel(self.kernel)
@@ -399,30 +337,6 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         self.dual_objective_ = float(solution.objectives[index])
         self.duality_gap_ = float(solution.gaps[index])
         return self
-
-
-@cache
-def _blas() -> Any:
-    """Return the control of BLAS's threads; finding the libraries takes milliseconds."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController().select(user_api="blas")
-
-
-def _kinds(targets: NDArray[np.int8]) -> NDArray[np.int64]:
-    """Return a number for each sample, the same for samples with the same targets."""
-    rng = np.random.default_rng(0)
-    kinds = np.zeros(len(targets), dtype=np.int64)
-    for column in targets.T:
-        kinds += column * rng.integers(2**62)
-    return kinds
-
-
-def _segments(kinds: NDArray[np.int64], targets: NDArray[np.int8]) -> NDArray[np.int64] | None:
-    """Return where samples of another kind begin; None if they are all needed, or kinds small."""
-    starts = np.concatenate([[0], np.flatnonzero(np.diff(kinds)) + 1])
-    worthwhile = len(kinds) >= _SMALL_SEGMENT * len(starts) and not targets.all()
-    return starts if worthwhile else None
 
 
 def _ignore(s: int) -> None:

@@ -40,3 +40,9 @@ def solve_problem(K: Array, y: Array, c: Array, tol: float) -> Array:
         a[j] -= y[j] * t
         a[[i, j]] = np.clip(a[[i, j]], 0, c[[i, j]])
         e = y - (y * a) @ K
+
+
+def add_coupled(K: Array, W: Array, M: Array) -> tuple[Array, Array]:
+    """Return G = W K and F = M G of coefficients with a row for each problem."""
+    G = W @ K
+    return G, M @ G

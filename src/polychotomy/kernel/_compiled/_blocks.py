@@ -1,0 +1,215 @@
+"""Blocks of samples: choosing them and solving their own small problem."""
+
+import numba
+import numpy as np
+
+_compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
+_fast = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+
+_NEVER = 1e300
+_FLAT = 1e-12
+
+
+@_compiled
+def _can_go_up(y, a, c):
+    return a < c if y > 0 else a > 0
+
+
+@_compiled
+def _can_go_down(y, a, c):
+    return a > 0 if y > 0 else a < c
+
+
+@_compiled
+def select(y, a, c, f, up, down):
+    """Fill `up` and `down` with the samples that violate most, the worst first.
+
+    Returns how many each has, and the largest e that can go up and the smallest that can go down.
+    """
+    most = len(up)
+    up_e, down_e = np.empty(most), np.empty(most)
+    n_up = n_down = 0
+    highest, lowest = -np.inf, np.inf
+    for p in range(len(y)):
+        e = y[p] - f[p]
+        if _can_go_up(y[p], a[p], c[p]):
+            highest = max(highest, e)
+            if n_up < most or e > up_e[most - 1]:
+                n_up = min(n_up + 1, most)
+                k = n_up - 1
+                while k > 0 and up_e[k - 1] < e:
+                    up_e[k], up[k] = up_e[k - 1], up[k - 1]
+                    k -= 1
+                up_e[k], up[k] = e, p
+        if _can_go_down(y[p], a[p], c[p]):
+            lowest = min(lowest, e)
+            if n_down < most or e < down_e[most - 1]:
+                n_down = min(n_down + 1, most)
+                k = n_down - 1
+                while k > 0 and down_e[k - 1] > e:
+                    down_e[k], down[k] = down_e[k - 1], down[k - 1]
+                    k -= 1
+                down_e[k], down[k] = e, p
+    return n_up, n_down, highest, lowest
+
+
+@_compiled
+def fill_block(block, n_block, up, n_up, down, n_down, marked):
+    """Put the worst of both sides into the block, then as much as fits of what was in it.
+
+    The first block is filled with the worst alone, later ones by half. Returns its new size.
+    """
+    size = len(block)
+    last = block[:n_block].copy()
+    new = size // 2 if n_block == 0 else max(size // 4, 1)
+    n = 0
+    for k in range(new):
+        if k < n_up and not marked[up[k]]:
+            block[n] = up[k]
+            marked[up[k]] = True
+            n += 1
+        if k < n_down and not marked[down[k]]:
+            block[n] = down[k]
+            marked[down[k]] = True
+            n += 1
+    for p in last:
+        if n < size and not marked[p]:
+            block[n] = p
+            marked[p] = True
+            n += 1
+    for k in range(n):
+        marked[block[k]] = False
+    return n
+
+
+@_fast
+def _largest(values, n):
+    """Return the maximum of the first n; in eight lanes, since one would wait for itself."""
+    a = b = c = d = e = f = g = h = -_NEVER * 1e8
+    k = 0
+    while k + 8 <= n:
+        a, b = max(a, values[k]), max(b, values[k + 1])
+        c, d = max(c, values[k + 2]), max(d, values[k + 3])
+        e, f = max(e, values[k + 4]), max(f, values[k + 5])
+        g, h = max(g, values[k + 6]), max(h, values[k + 7])
+        k += 8
+    while k < n:
+        a = max(a, values[k])
+        k += 1
+    return max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h)))
+
+
+@_fast
+def _gains(row, diagonal, own, down_e, highest, n, gains):
+    """Write what the dual objective gains, twice, by moving the chosen sample and each other."""
+    for k in range(n):
+        slope = max(highest - down_e[k], 0.0)
+        gains[k] = slope * slope / max(own + diagonal[k] - 2 * row[k], _FLAT)
+
+
+@_fast
+def _shift(e, up_e, down_e, no_up, no_down, row_i, row_j, by_i, by_j, n):
+    for k in range(n):
+        moved = e[k] - (by_i * row_i[k] + by_j * row_j[k])
+        e[k] = moved
+        up_e[k] = moved - no_up[k]
+        down_e[k] = moved + no_down[k]
+
+
+@_compiled
+def solve_block(Q, y, a, c, e, n, enough, most_steps):
+    """Solve the problem of n samples by pairs, until the violation is at most `enough`.
+
+    Changes `a` and `e`; returns the number of steps.
+    """
+    up_e, down_e, gains = np.empty(n), np.empty(n), np.empty(n)
+    no_up, no_down, diagonal = np.empty(n), np.empty(n), np.empty(n)
+    for k in range(n):
+        diagonal[k] = Q[k, k]
+        no_up[k] = 0.0 if _can_go_up(y[k], a[k], c[k]) else _NEVER
+        no_down[k] = 0.0 if _can_go_down(y[k], a[k], c[k]) else _NEVER
+        up_e[k], down_e[k] = e[k] - no_up[k], e[k] + no_down[k]
+    steps = 0
+    while steps < most_steps:
+        highest = _largest(up_e, n)
+        if highest < -_NEVER / 2:
+            break
+        i = 0
+        while up_e[i] != highest:
+            i += 1
+        _gains(Q[i], diagonal, diagonal[i], down_e, highest, n, gains)
+        best = _largest(gains, n)
+        if best <= 0:
+            break
+        if steps % 8 == 0 and highest - down_e[:n].min() <= enough:
+            break
+        j = 0
+        while gains[j] != best:
+            j += 1
+        room_i = c[i] - a[i] if y[i] > 0 else a[i]
+        room_j = a[j] if y[j] > 0 else c[j] - a[j]
+        t = (e[i] - e[j]) / max(diagonal[i] + diagonal[j] - 2 * Q[i, j], _FLAT)
+        t = min(t, room_i, room_j)
+        before_i, before_j = a[i], a[j]
+        a[i] += y[i] * t
+        a[j] -= y[j] * t
+        if t == room_i:  # exactly at the bound, whatever rounding did
+            a[i] = c[i] if y[i] > 0 else 0.0
+        if t == room_j:
+            a[j] = 0.0 if y[j] > 0 else c[j]
+        for k in (i, j):
+            no_up[k] = 0.0 if _can_go_up(y[k], a[k], c[k]) else _NEVER
+            no_down[k] = 0.0 if _can_go_down(y[k], a[k], c[k]) else _NEVER
+        by_i, by_j = y[i] * (a[i] - before_i), y[j] * (a[j] - before_j)
+        _shift(e, up_e, down_e, no_up, no_down, Q[i], Q[j], by_i, by_j, n)
+        steps += 1
+    return steps
+
+
+@_compiled
+def gather_block(K, slot, numbers, n, Q):
+    """Write the kernel among n samples; a half is read, the other is its mirror image."""
+    for u in range(n):
+        row = K[slot[numbers[u]]]
+        for v in range(u, n):
+            Q[u, v] = row[numbers[v]]
+            Q[v, u] = Q[u, v]
+
+
+@_compiled
+def gather_coupled(K, slot, M, entries, n, m, Q):
+    """Write the kernel among n entries, numbered problem after problem of m samples."""
+    for u in range(n):
+        row, mixed = K[slot[entries[u] % m]], M[entries[u] // m]
+        for v in range(u, n):
+            Q[u, v] = row[entries[v] % m] * mixed[entries[v] // m]
+            Q[v, u] = Q[u, v]
+
+
+@_compiled
+def choose_coupled(y, a, c, F, blocks, sizes, marked, state):
+    """Choose the group that violates most and the block of its entries; return the violation."""
+    n_groups, size = blocks.shape
+    length = y.size // n_groups
+    up, down = np.empty(size // 2, np.int64), np.empty(size // 2, np.int64)
+    best_up, best_down = np.empty(size // 2, np.int64), np.empty(size // 2, np.int64)
+    best_n_up = best_n_down = 0
+    worst = 0.0
+    for g in range(n_groups):
+        part = slice(g * length, (g + 1) * length)
+        n_up, n_down, highest, lowest = select(y[part], a[part], c[part], F[part], up, down)
+        if n_up > 0 and n_down > 0 and highest - lowest > worst:
+            worst = highest - lowest
+            state[0] = g
+            best_up[:] = up
+            best_down[:] = down
+            best_n_up, best_n_down = n_up, n_down
+    if worst > 0:
+        g = int(state[0])
+        offset = g * length
+        best_up += offset
+        best_down += offset
+        sizes[g] = fill_block(
+            blocks[g], sizes[g], best_up, best_n_up, best_down, best_n_down, marked
+        )
+    return worst

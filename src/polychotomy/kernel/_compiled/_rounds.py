@@ -1,0 +1,128 @@
+"""Rounds of the solver: choose a block, solve it, add what changed to the outputs."""
+
+import numba
+import numpy as np
+
+from polychotomy.kernel._compiled._blocks import (
+    choose_coupled,
+    fill_block,
+    gather_block,
+    gather_coupled,
+    select,
+    solve_block,
+)
+from polychotomy.kernel._compiled._rows import add_coupled, add_rows
+
+_compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
+
+DONE, NEEDS_ROWS, INTERRUPTED, TOO_MANY_STEPS = 0, 1, 2, 3
+
+
+@_compiled
+def advance(
+    K, slot, sample, starts, stops, y, a, c, f, block, marked, state, tol, most_steps, most_rounds
+):
+    """Run rounds until the problem is solved, rows are missing, or `most_rounds` are over.
+
+    `state` has the block's size, whether it is chosen and not yet solved, the steps so far, the
+    rounds so far and the violation. Returns one of the four outcomes.
+    """
+    size = len(block)
+    up, down = np.empty(size // 2, np.int64), np.empty(size // 2, np.int64)
+    Q = np.empty((size, size), K.dtype)
+    own = np.empty(size, np.int64)
+    block_y, block_a, block_c = np.empty(size), np.empty(size), np.empty(size)
+    block_e, weights, slots = np.empty(size), np.empty(size), np.empty(size, np.int64)
+    rounds = 0
+    while True:
+        if state[1] == 0:
+            n_up, n_down, highest, lowest = select(y, a, c, f, up, down)
+            state[4] = highest - lowest if n_up > 0 and n_down > 0 else 0.0
+            if state[4] <= tol:
+                return DONE
+            if most_steps >= 0 and state[2] >= most_steps:
+                return TOO_MANY_STEPS
+            state[0] = fill_block(block, int(state[0]), up, n_up, down, n_down, marked)
+            state[1] = 1
+        n = int(state[0])
+        for k in range(n):
+            own[k] = sample[block[k]]
+            if slot[own[k]] < 0:
+                return NEEDS_ROWS
+        gather_block(K, slot, own, n, Q)
+        for k in range(n):
+            p = block[k]
+            block_y[k], block_a[k], block_c[k], block_e[k] = y[p], a[p], c[p], y[p] - f[p]
+        left = most_steps - int(state[2]) if most_steps >= 0 else 1_000_000
+        enough = max(0.5 * tol, 0.1 * state[4])
+        state[2] += solve_block(Q, block_y, block_a, block_c, block_e, n, enough, left)
+        changed = 0
+        for k in range(n):
+            p = block[k]
+            weight = y[p] * (block_a[k] - a[p])
+            if weight != 0:
+                weights[changed], slots[changed] = weight, slot[own[k]]
+                a[p] = block_a[k]
+                changed += 1
+        add_rows(K, slots, weights, changed, f, starts, stops)
+        state[1] = 0
+        state[3] += 1
+        rounds += 1
+        if rounds == most_rounds:
+            return INTERRUPTED
+
+
+@_compiled
+def advance_coupled(
+    K, slot, y, a, c, G, F, M, blocks, sizes, marked, state, tol, most_steps, most_rounds
+):
+    """Run rounds of the coupled problem until it is solved, rows are missing, or a few are over.
+
+    `y`, `a`, `c`, `G` and `F` have a row for each problem; entry ``s m + i`` is sample i of problem
+    s. `state` has the group of the block, whether it is chosen and not yet solved, the steps so far
+    and the violation. Returns one of the four outcomes.
+    """
+    m, size = y.shape[1], blocks.shape[1]
+    flat_y, flat_a, flat_c, flat_F = y.reshape(-1), a.reshape(-1), c.reshape(-1), F.reshape(-1)
+    Q = np.empty((size, size), K.dtype)
+    block_y, block_a, block_c = np.empty(size), np.empty(size), np.empty(size)
+    block_e, weights = np.empty(size), np.empty(size)
+    slots, problems = np.empty(size, np.int64), np.empty(size, np.int64)
+    rounds = 0
+    while True:
+        if state[1] == 0:
+            state[3] = choose_coupled(flat_y, flat_a, flat_c, flat_F, blocks, sizes, marked, state)
+            if state[3] <= tol:
+                return DONE
+            if most_steps >= 0 and state[2] >= most_steps:
+                return TOO_MANY_STEPS
+            state[1] = 1
+        block, n = blocks[int(state[0])], sizes[int(state[0])]
+        for k in range(n):
+            if slot[block[k] % m] < 0:
+                return NEEDS_ROWS
+        gather_coupled(K, slot, M, block, n, m, Q)
+        for k in range(n):
+            p = block[k]
+            block_y[k], block_a[k], block_c[k] = flat_y[p], flat_a[p], flat_c[p]
+            block_e[k] = flat_y[p] - flat_F[p]
+        left = most_steps - int(state[2]) if most_steps >= 0 else 1_000_000
+        enough = max(0.5 * tol, 0.1 * state[3])
+        state[2] += solve_block(Q, block_y, block_a, block_c, block_e, n, enough, left)
+        changed = 0
+        for k in range(n):
+            p = block[k]
+            weight = flat_y[p] * (block_a[k] - flat_a[p])
+            if weight != 0:
+                weights[changed], slots[changed] = weight, slot[p % m]
+                problems[changed] = p // m
+                flat_a[p] = block_a[k]
+                changed += 1
+        order = np.argsort(problems[:changed], kind="mergesort")
+        add_coupled(
+            K, slots[:changed][order], problems[:changed][order], weights[:changed][order], M, G, F
+        )
+        state[1] = 0
+        rounds += 1
+        if rounds == most_rounds:
+            return INTERRUPTED
