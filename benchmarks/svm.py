@@ -1,19 +1,24 @@
-"""SharedKernelSVC beside LIBSVM: CPU time, agreement and objective on the papers' data sets.
+"""SharedKernelSVC beside LIBSVM: time, memory, agreement and objective on the papers' data sets.
 
-    POLYCHOTOMY_DATA=… python benchmarks/svm.py [--data satimage letter …] [--rounds 2]
+    POLYCHOTOMY_DATA=… python benchmarks/svm.py [--data satimage letter …] [--rounds 2] [--jobs 2]
     POLYCHOTOMY_DATA=… python benchmarks/svm.py --search --data satimage --samples 1500 --out FILE
 
-Same C = 10, gamma = 1/d, tolerance and training part for all (standardised features, untuned); one
-thread; CPU seconds, the best of some rounds after an untimed warm-up of our compiled code. Ratios
-are peer / ours. Without the folder of data sets, scikit-learn's digits are used.
+Same C = 10, gamma = 1/d, tolerance and training part for all (standardised features, untuned). With
+one job, CPU seconds of one thread; with more, seconds on the clock; the best of some rounds after
+an untimed warm-up of our compiled code. Memory is the growth of the process by one training, in a
+process of its own. Ratios are peer / ours. The SVC of scikit-learn-intelex is a further peer where
+it is installed. Without the folder of data sets, scikit-learn's digits are used.
 """
 
 import argparse
 import json
 import os
+import resource
+import subprocess
+import sys
 import warnings
 from pathlib import Path
-from time import process_time
+from time import perf_counter, process_time
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -22,7 +27,7 @@ import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
-from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
@@ -45,43 +50,80 @@ def split(name):
     return scaler.transform(X), scaler.transform(X_test), y, y_test
 
 
-def contenders(d):
-    """Return pairs of ours and a peer, by what they do; and whether probabilities are wanted."""
+def contenders(d, k, jobs):
+    """Return pairs of ours and a peer, by what they do; those with probabilities are named so."""
     options = {"C": 10, "gamma": 1 / d, "cache_size": 1000}
-    ours, theirs = SharedKernelSVC(**options), SVC(**options)
+    svc = SVC(**options)
+
+    def ours(code, decoder="auto", **others):
+        learner = SharedKernelSVC(**options)
+        return CodeClassifier(learner, code, decoder, n_jobs=jobs, **others)
+
     plain = {"probability": None}
-    return {
+    theirs_random, book = random_code(svc, k, jobs)
+    pairs = {
         "one-vs-rest": (
-            CodeClassifier(ours, "one_vs_rest", **plain),
-            OneVsRestClassifier(theirs),
-            False,
+            ours("one_vs_rest", **plain),
+            OneVsRestClassifier(svc, n_jobs=jobs),
         ),
-        "one-vs-one": (
-            CodeClassifier(ours, "one_vs_one", "votes", **plain),
-            SVC(**options),
-            False,
+        "one-vs-one": (ours("one_vs_one", "votes", **plain), svc),
+        "one-vs-one, meta": (
+            ours("one_vs_one", "votes", **plain),
+            OneVsOneClassifier(svc, n_jobs=jobs),
         ),
-        "BCH": (
-            CodeClassifier(ours, "bch", **plain),
-            CodeClassifier(theirs, "bch", **plain),
-            False,
-        ),
+        "BCH": (ours("bch", **plain), CodeClassifier(svc, "bch", n_jobs=jobs, **plain)),
+        "random code": (ours(book, "euclidean", **plain), theirs_random),
         "probabilities": (
-            CodeClassifier(ours, "one_vs_one"),
-            CalibratedClassifierCV(theirs, ensemble=False),
-            True,
+            ours("one_vs_one"),
+            CalibratedClassifierCV(svc, ensemble=False, n_jobs=jobs),
         ),
+        "probabilities, SVC's": (ours("one_vs_one"), SVC(probability=True, **options)),
     }
+    try:
+        from sklearnex.svm import SVC as IntelSVC
+    except ImportError:
+        return pairs
+    pairs["one-vs-one, sklearnex"] = (ours("one_vs_one", "votes", **plain), IntelSVC(**options))
+    return pairs
 
 
-def seconds(job, rounds):
-    """Return the least CPU seconds of some rounds."""
+def random_code(svc, k, jobs):
+    """Return scikit-learn's classifier with a random code without useless columns, and the code."""
+    labels = np.arange(k)
+    for seed in range(1000):
+        theirs = OutputCodeClassifier(svc, code_size=1.5, random_state=seed, n_jobs=jobs)
+        book = np.random.RandomState(seed).uniform(size=(k, int(k * 1.5)))
+        signs = np.where(book > 0.5, 1, -1)
+        if np.all(np.abs(signs.sum(axis=0)) < k) and len(np.unique(signs, axis=0)) == k:
+            return theirs, signs
+    raise SystemExit(f"no random code of {len(labels)} classes")
+
+
+def seconds(job, rounds, clock=process_time):
+    """Return the least seconds of some rounds."""
     best = float("inf")
     for _ in range(rounds):
-        start = process_time()
+        start = clock()
         job()
-        best = min(best, process_time() - start)
+        best = min(best, clock() - start)
     return best
+
+
+def growth(name, work, who):
+    """Return by how many MiB one training makes a process grow."""
+    command = [sys.executable, __file__, "--data", name, "--growth", work, who]
+    return float(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+
+def grow(name, work, who):
+    """Train once and print by how many MiB the process has grown."""
+    X, _, y, _ = split(name)
+    classifier = contenders(X.shape[1], len(np.unique(y)), None)[work][who == "theirs"]
+    few = np.concatenate([np.flatnonzero(y == label)[:12] for label in np.unique(y)])
+    classifier.fit(X[few], y[few])  # loads what is needed
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    classifier.fit(X, y)
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
 
 
 def objectives(classifier):
@@ -95,21 +137,26 @@ def objectives(classifier):
     return total
 
 
-def run(name, rounds):
+def run(name, rounds, jobs, works):
     """Yield a row of figures for each kind of work."""
     X, X_test, y, y_test = split(name)
+    clock = process_time if jobs == 1 else perf_counter
     rare = np.unique(y, return_counts=True)[1].min()
-    for work, (ours, theirs, with_probabilities) in contenders(X.shape[1]).items():
-        if with_probabilities and rare < 5:
+    for work, (ours, theirs) in contenders(X.shape[1], len(np.unique(y)), jobs).items():
+        with_probabilities = work.startswith("probabilities")
+        if (works and work not in works) or (with_probabilities and rare < 5):
             continue
         ours.fit(X, y)  # warms up
         row = {"data": name, "work": work, "n_train": len(y), "classes": len(np.unique(y))}
+        row["jobs"] = jobs
         for who, classifier in (("ours", ours), ("theirs", theirs)):
             method = "predict_proba" if with_probabilities else "predict"
-            row[f"fit_{who}"] = seconds(lambda c=classifier: c.fit(X, y), rounds)
+            row[f"fit_{who}"] = seconds(lambda c=classifier: c.fit(X, y), rounds, clock)
             call = getattr(classifier, method)
             call(X_test[:50])
-            row[f"predict_{who}"] = seconds(lambda call=call: call(X_test), rounds)
+            row[f"predict_{who}"] = seconds(lambda call=call: call(X_test), 3 * rounds, clock)
+            if jobs == 1:
+                row[f"memory_{who}"] = growth(name, work, who)
         labels = ours.predict(X_test), theirs.predict(X_test)
         row["agreement"] = float(np.mean(labels[0] == labels[1]))
         row["error_ours"], row["error_theirs"] = (float(np.mean(p != y_test)) for p in labels)
@@ -142,38 +189,48 @@ def search(name, samples):
     return row
 
 
+def show(row):
+    """Print a row."""
+    fit, predict = (row[f"{k}_theirs"] / row[f"{k}_ours"] for k in ("fit", "predict"))
+    further = ""
+    if "memory_ours" in row:
+        further += f", {row['memory_ours']:.0f} and {row['memory_theirs']:.0f} MiB"
+    if "objective_ours" in row:
+        further += f", objective {row['objective_ours'] / row['objective_theirs'] - 1:+.0e}"
+    print(
+        f"{row['data']:<10}{row['work']:<22} fit {row['fit_ours']:7.2f} s ({fit:4.1f} ×)  "
+        f"predict {row['predict_ours']:6.3f} s ({predict:5.1f} ×)  error {row['error_ours']:.2%} "
+        f"and {row['error_theirs']:.2%}, agree {row['agreement']:.2%}{further}",
+        flush=True,
+    )
+
+
 def main():
     """Run, print and store."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     default = DATA_SETS if os.environ.get("POLYCHOTOMY_DATA") else ("digits",)
     parser.add_argument("--data", nargs="+", default=default)
+    parser.add_argument("--works", nargs="+", help="only these kinds of work")
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--search", action="store_true", help="the greedy search alone (minutes)")
     parser.add_argument("--samples", type=int, help="at most so many samples for the search")
+    parser.add_argument("--growth", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     warnings.filterwarnings("ignore", "Calibration by")
-    rows = []
-    if options.search:
-        rows = [search(name, options.samples) for name in options.data]
-        stored = {"environment": environment(), "rows": rows}
-        options.out.write_text(json.dumps(stored, indent=1) + "\n")
+    warnings.filterwarnings("ignore", "The `probability` parameter", FutureWarning)
+    if options.growth:
+        grow(options.data[0], *options.growth)
         return
+    rows = []
     for name in options.data:
-        for row in run(name, options.rounds):
-            rows.append(row)
-            fit, predict = (row[f"{k}_theirs"] / row[f"{k}_ours"] for k in ("fit", "predict"))
-            relative = ""
-            if "objective_ours" in row:
-                change = row["objective_ours"] / row["objective_theirs"] - 1
-                relative = f", objective {change:+.0e}"
-            print(
-                f"{row['data']:<10}{row['work']:<14} fit {row['fit_ours']:7.2f} s "
-                f"({fit:4.1f} ×)  predict {row['predict_ours']:6.3f} s ({predict:5.1f} ×)  "
-                f"error {row['error_ours']:.2%} and {row['error_theirs']:.2%}, "
-                f"agree {row['agreement']:.2%}{relative}",
-                flush=True,
-            )
+        if options.search:
+            rows.append(search(name, options.samples))
+        else:
+            for row in run(name, options.rounds, options.jobs, options.works):
+                rows.append(row)
+                show(row)
         options.out.parent.mkdir(parents=True, exist_ok=True)
         stored = {"environment": environment(), "rows": rows}
         options.out.write_text(json.dumps(stored, indent=1) + "\n")
