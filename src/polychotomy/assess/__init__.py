@@ -1,7 +1,13 @@
-"""Measuring: bounds, errors, and the quality of probabilities."""
+"""Measuring: bounds, errors, the quality of probabilities, and what differs significantly."""
 
 from polychotomy.assess._binary_errors import BinaryErrors, binary_errors
 from polychotomy.assess._bound import TrainingErrorBound, training_error_bound
+from polychotomy.assess._pairs import (
+    BootstrapInterval,
+    McNemarTest,
+    bootstrap_difference,
+    mcnemar,
+)
 from polychotomy.assess._probabilities import (
     RejectCurve,
     Reliability,
@@ -12,16 +18,30 @@ from polychotomy.assess._probabilities import (
     reliability,
     uncertainty_coefficient,
 )
+from polychotomy.assess._ranks import RankTest, average_ranks, friedman, iman_davenport
+from polychotomy.assess._significance import HolmTest, NemenyiTest, holm, nemenyi
 
 __all__ = [
     "BinaryErrors",
+    "BootstrapInterval",
+    "HolmTest",
+    "McNemarTest",
+    "NemenyiTest",
+    "RankTest",
     "RejectCurve",
     "Reliability",
     "TrainingErrorBound",
+    "average_ranks",
     "binary_errors",
+    "bootstrap_difference",
     "brier_score",
     "expected_calibration_error",
+    "friedman",
+    "holm",
+    "iman_davenport",
     "log_loss",
+    "mcnemar",
+    "nemenyi",
     "reject_curve",
     "reliability",
     "training_error_bound",
