@@ -34,6 +34,53 @@ def test_the_public_names():
     assert set(polychotomy.__all__) <= set(dir(polychotomy))
 
 
+def test_the_names_of_assess():
+    assert set(polychotomy.assess.__all__) == {
+        "BinaryErrors",
+        "BootstrapInterval",
+        "HolmTest",
+        "McNemarTest",
+        "NemenyiTest",
+        "RankTest",
+        "RejectCurve",
+        "Reliability",
+        "TrainingErrorBound",
+        "average_ranks",
+        "binary_errors",
+        "bootstrap_difference",
+        "brier_score",
+        "expected_calibration_error",
+        "friedman",
+        "holm",
+        "iman_davenport",
+        "log_loss",
+        "mcnemar",
+        "nemenyi",
+        "reject_curve",
+        "reliability",
+        "training_error_bound",
+        "uncertainty_coefficient",
+    }
+    assert all(hasattr(polychotomy.assess, name) for name in polychotomy.assess.__all__)
+
+
+def test_the_names_of_plot():
+    assert set(polychotomy.plot.__all__) == {
+        "BootstrapIntervalDisplay",
+        "CodeDisplay",
+        "CriticalDifferenceDisplay",
+        "DecisionRegionDisplay",
+        "PairwiseDifferenceDisplay",
+        "ProbabilityTriangleDisplay",
+        "RejectCurveDisplay",
+        "ReliabilityDisplay",
+        "SearchPathDisplay",
+        "SubsamplingDisplay",
+        "TreeDisplay",
+    }
+    assert all(hasattr(polychotomy.plot, name) for name in polychotomy.plot.__all__)
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         polychotomy.nonsense  # noqa: B018
@@ -46,6 +93,8 @@ def test_an_unknown_name_is_an_attribute_error():
         ("from polychotomy import codes; codes.dense_random(5)", {"sklearn", "scipy"}),
         ("from polychotomy.decoding import decode", {"sklearn", "scipy"}),
         ("from polychotomy import Structure; Structure([[1], [-1]], 'ab')", {"sklearn", "scipy"}),
+        ("from polychotomy.assess import holm, nemenyi", {"sklearn", "scipy"}),
+        ("from polychotomy.plot import DecisionRegionDisplay", {"sklearn", "scipy"}),
         ("from polychotomy import CodeClassifier", set()),  # scikit-learn imports pandas itself
     ],
 )

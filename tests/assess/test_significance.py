@@ -79,6 +79,12 @@ def test_nemenyi_is_scikit_posthocs(table):
     np.testing.assert_array_equal(result.differs, expected <= 0.05)
 
 
+def test_a_pair_differs_from_its_pvalue_on():
+    p = nemenyi(SBC).pvalues[0, 2]
+    assert nemenyi(SBC, alpha=1.001 * p).differs[0, 2]
+    assert not nemenyi(SBC, alpha=0.999 * p).differs[0, 2]
+
+
 @given(few_values, st.sampled_from([0.05, 0.1, 0.5]))
 def test_groups_are_the_largest_without_a_difference(table, alpha):
     result = nemenyi(table, alpha=alpha)

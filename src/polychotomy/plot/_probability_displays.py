@@ -7,18 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polychotomy.assess import RejectCurve, Reliability, reject_curve, reliability
-from polychotomy.errors import require
+from polychotomy.plot._axes import new_axes
 from polychotomy.plot._palette import CLASSES, MINUS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
-
-
-def _new_axes(ax: "Axes | None", size: tuple[float, float]) -> Any:
-    plt = require("matplotlib.pyplot", extra="plot")
-    return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax
 
 
 class ReliabilityDisplay:
@@ -70,7 +65,7 @@ class ReliabilityDisplay:
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw on `ax`, or on a new figure."""
-        ax = _new_axes(ax, (4.5, 4.2))
+        ax = new_axes(ax, (4.5, 4.2))
         ax.plot([0, 1], [0, 1], color="0.7", linewidth=1, zorder=0)
         for number, (curve, name) in enumerate(zip(self.classes, self.names, strict=True)):
             colour = CLASSES[number % len(CLASSES)]
@@ -116,7 +111,7 @@ class RejectCurveDisplay:
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw on `ax`, or on a new figure."""
-        ax = _new_axes(ax, (4.5, 3.4))
+        ax = new_axes(ax, (4.5, 3.4))
         label = None if self.name is None else self.name.replace("$", r"\$")
         ax.plot(1 - self.curve.coverage, self.curve.error, color=MINUS, label=label)
         ax.set(xlabel="fraction rejected", ylabel="error of the accepted", xlim=(0, 1))
@@ -171,7 +166,7 @@ class ProbabilityTriangleDisplay:
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw on `ax`, or on a new figure."""
-        ax = _new_axes(ax, (4.6, 4.2))
+        ax = new_axes(ax, (4.6, 4.2))
         corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])
         outline = corners[[0, 1, 2, 0]]
         ax.plot(outline[:, 0], outline[:, 1], color="0.5", linewidth=1)
