@@ -80,10 +80,10 @@ def contenders(d, k, jobs):
         "probabilities, SVC's": (ours("one_vs_one"), SVC(probability=True, **options)),
     }
     try:
-        from sklearnex.svm import SVC as IntelSVC
+        from sklearnex import svm as intel
     except ImportError:
         return pairs
-    pairs["one-vs-one, sklearnex"] = (ours("one_vs_one", "votes", **plain), IntelSVC(**options))
+    pairs["one-vs-one, sklearnex"] = (ours("one_vs_one", "votes", **plain), intel.SVC(**options))
     return pairs
 
 
