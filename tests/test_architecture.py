@@ -13,7 +13,7 @@ LAYERS = [
     {"codes"},
     {"structures", "learners", "kernel", "decoding", "calibration"},
     {"probability"},
-    {"classifiers", "assess", "choose"},
+    {"classifiers", "assess", "choose", "datasets"},
     {"lab"},
     {"plot", "cli"},
 ]

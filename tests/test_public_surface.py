@@ -19,6 +19,7 @@ def test_the_public_names():
         "calibration",
         "choose",
         "codes",
+        "datasets",
         "decoding",
         "errors",
         "format_structure",

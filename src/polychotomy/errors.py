@@ -28,6 +28,10 @@ class StructureError(PolychotomyError, ValueError):
         self.line, self.column = line, column
 
 
+class DataError(PolychotomyError, ValueError):
+    """Samples that cannot be used, or a data set that is not to be had."""
+
+
 class MissingExtraError(PolychotomyError, ImportError):
     """An optional dependency is needed and is not installed."""
 

@@ -1,0 +1,83 @@
+"""Which column holds the classes, and whether columns can be used at all."""
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polychotomy.errors import DataError
+
+_USUAL_NAMES = ("class", "target", "label", "y")
+
+
+def choose_target(columns: Sequence[str], wanted: str | None, path: Path) -> str:
+    """Return the column `wanted`, else one with a usual name, else the last."""
+    if wanted is None:
+        usual = {column.lower(): column for column in reversed(columns)}
+        return next((usual[name] for name in _USUAL_NAMES if name in usual), columns[-1])
+    if wanted not in columns:
+        near = get_close_matches(wanted, columns, n=1, cutoff=0.5)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise DataError(
+            f"There is no column {wanted!r} in {path}; the columns are {listed(columns)}.{hint}"
+        )
+    return wanted
+
+
+def check_names(columns: Sequence[str], path: Path) -> None:
+    """Refuse columns without a name or with the same one."""
+    twice = [name for name, count in Counter(columns).items() if count > 1 and name]
+    if twice:
+        raise DataError(f"Column names must differ, and {path} has twice: {listed(twice)}.")
+    if "" in columns:
+        raise DataError(f"Column {columns.index('') + 1} of {path} has no name.")
+
+
+def check_target(y: Any, name: str, path: Path) -> Any:
+    """Return the labels as an array, whole numbers as integers, if they are classes."""
+    missing = int(y.isna().sum())
+    if missing:
+        raise DataError(
+            f"{missing} rows of {path} have no label in the column {name!r}; take them out."
+        )
+    labels = y.astype(object).to_numpy() if y.dtype == "category" else y.to_numpy()
+    if labels.dtype.kind == "f":
+        if not np.array_equal(labels, np.round(labels)):
+            raise DataError(
+                f"The column {name!r} of {path} holds fractions, not classes; "
+                "to predict a number is regression. Choose another target."
+            )
+        labels = labels.astype(np.int64)
+    n_classes = len(set(labels))
+    if n_classes < 2:
+        raise DataError(
+            f"The column {name!r} of {path} must hold two classes or more, and has one."
+        )
+    if n_classes == len(labels):
+        raise DataError(
+            f"The column {name!r} of {path} has as many classes as there are rows, {n_classes}. "
+            "Choose another target."
+        )
+    return labels
+
+
+def check_features(frame: Any, path: Path) -> None:
+    """Refuse tables without features, and columns that are empty or infinite."""
+    if frame.shape[1] == 0:
+        raise DataError(f"{path} must have at least one column besides the labels.")
+    empty = frame.columns[frame.isna().all()]
+    if len(empty):
+        raise DataError(f"All values are missing in these columns of {path}: {listed(empty)}.")
+    numbers = frame.select_dtypes("number")
+    infinite = numbers.columns[np.isinf(numbers.to_numpy(float, na_value=np.nan)).any(axis=0)]
+    if len(infinite):
+        raise DataError(f"These columns of {path} must hold finite numbers: {listed(infinite)}.")
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Return the first names, and how many more there are."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")

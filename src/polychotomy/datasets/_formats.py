@@ -1,0 +1,198 @@
+"""Files of samples in four formats, each read into a data frame."""
+
+import csv
+import re
+import warnings
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from gzip import open as open_gzip
+from io import StringIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TextIO
+
+from polychotomy.datasets._columns import check_names, choose_target
+from polychotomy.errors import DataError, require
+
+Frame = Any  # a pandas.DataFrame; pandas is imported when it is needed
+
+_MISSING = ["", "NA", "NaN", "nan", "N/A", "null", "?"]
+_SAMPLE = 2**18
+_DENSE_LIMIT = 4 * 2**30
+_DECIMAL = {mark: re.compile(rf"[-+]?\d*{re.escape(mark)}\d+") for mark in ".,"}
+
+
+def read_csv(path: Path, target: str | None) -> Frame:
+    """Read a table with a header; its delimiter is a comma, semicolon, tab or bar.
+
+    The target is needed here because "NA" or "?" there is a label, elsewhere a missing value. A
+    first column without a name holds row numbers and is left out.
+    """
+    with _expecting(path, "a table of text (CSV)"):
+        rows, delimiter = _first_rows(path)
+        header = _header(path, rows[0])
+        missing: dict[str, list[str]] = dict.fromkeys(header, _MISSING)
+        missing[choose_target(header, target, path)] = [""]
+        pd = require("pandas", extra="data")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # lines that are too long
+            frame = pd.read_csv(
+                path,
+                sep=delimiter,
+                decimal=_decimal(rows, delimiter),
+                names=header,
+                header=0,
+                index_col=False,
+                skipinitialspace=True,
+                keep_default_na=False,
+                na_values=missing,
+                encoding="utf-8-sig",
+                low_memory=False,
+            )
+    return frame.drop(columns=[""]) if "" in header else frame
+
+
+def read_parquet(path: Path, target: str | None) -> Frame:
+    """Read a Parquet file, with pyarrow."""
+    with path.open("rb") as file:
+        if file.read(4) != b"PAR1":
+            raise _not_what_it_says(path, "a Parquet file")
+    require("pyarrow", extra="parquet")
+    with _expecting(path, "a Parquet file"):
+        frame = require("pandas", extra="data").read_parquet(path, engine="pyarrow")
+    frame.columns = [str(column) for column in frame.columns]
+    return frame.reset_index(drop=True)
+
+
+def read_arff(path: Path, target: str | None) -> Frame:
+    """Read an ARFF file with numeric and nominal attributes, through SciPy."""
+    from scipy.io import arff
+
+    pd = require("pandas", extra="data")
+    with _expecting(path, "an ARFF file of numeric and nominal attributes"), _text(path) as file:
+        records, meta = arff.loadarff(file)
+        columns = {}
+        for name, kind in zip(meta.names(), meta.types(), strict=True):
+            values = pd.Series(records[name])
+            if kind == "nominal":
+                values = values.str.decode("utf-8").astype("category")
+                values = values.cat.remove_categories(
+                    [c for c in values.cat.categories if c == "?"]
+                )
+            columns[name] = values
+    return pd.DataFrame(columns)
+
+
+def read_libsvm(path: Path, target: str | None) -> Frame:
+    """Read a LIBSVM file: features x1, x2, … and, last, a column "label"."""
+    from sklearn.datasets import load_svmlight_file
+
+    with _expecting(path, "a LIBSVM file"):
+        X, y = load_svmlight_file(str(path))
+    if 8 * X.shape[0] * X.shape[1] > _DENSE_LIMIT:
+        raise DataError(
+            f"{path} holds {X.shape[0]} x {X.shape[1]} numbers, mostly zeros: too many for a table. "
+            "Read it with sklearn.datasets.load_svmlight_file and fit the sparse matrix."
+        )
+    columns = [f"x{i}" for i in range(1, X.shape[1] + 1)]
+    frame = require("pandas", extra="data").DataFrame(X.toarray(), columns=columns)
+    return frame.assign(label=y)
+
+
+READERS: dict[str, Callable[[Path, str | None], Frame]] = {
+    ".csv": read_csv,
+    ".tsv": read_csv,
+    ".txt": read_csv,
+    ".data": read_csv,
+    ".parquet": read_parquet,
+    ".arff": read_arff,
+    ".libsvm": read_libsvm,
+    ".svmlight": read_libsvm,
+    ".svm": read_libsvm,
+}
+
+
+def _first_rows(path: Path) -> tuple[list[list[str]], str]:
+    """Return the fields of the first lines, and what is between them."""
+    with _text(path) as file:
+        sample = file.read(_SAMPLE)
+    if not sample.strip():
+        raise DataError(f"{path} is empty.")
+    if any(ord(c) < 32 and c not in "\t\n\r\f" for c in sample):
+        raise _not_what_it_says(path, "a table of text (CSV)")
+    cut = len(sample) == _SAMPLE
+    tables = {d: _fields(sample, d, cut=cut) for d in ",;\t|"}
+
+    def suits(delimiter: str) -> tuple[bool, float, int]:
+        rows = tables[delimiter]
+        width = len(rows[0])
+        return width > 1, sum(len(row) == width for row in rows) / len(rows), width
+
+    best = max(tables, key=suits)
+    return tables[best], best
+
+
+def _fields(sample: str, delimiter: str, *, cut: bool) -> list[list[str]]:
+    rows = [
+        row
+        for row in csv.reader(
+            StringIO(sample, newline=""), delimiter=delimiter, skipinitialspace=True
+        )
+        if row
+    ]
+    return rows[:-1] if cut and len(rows) > 1 else rows
+
+
+def _header(path: Path, names: Sequence[str]) -> list[str]:
+    """Return the columns' names, if the first line has them."""
+    names = [name.strip() for name in names]
+    numbers = [float(name) for name in names if re.fullmatch(r"[-+]?\d*\.?\d+(e[-+]?\d+)?", name)]
+    if any(b <= a for a, b in pairwise(numbers)):
+        raise DataError(f"The first line of {path} must name the columns, and holds numbers.")
+    check_names(names[1:] if names[0] == "" else names, path)
+    return names
+
+
+def _decimal(rows: list[list[str]], delimiter: str) -> str:
+    """Return "," for tables from where 1,5 is one and a half."""
+    cells = [cell for row in rows[1:] for cell in row]
+    commas, points = (any(_DECIMAL[m].fullmatch(cell) for cell in cells) for m in ",.")
+    return "," if delimiter != "," and commas and not points else "."
+
+
+def _text(path: Path) -> TextIO:
+    if path.suffix == ".gz":
+        return open_gzip(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")
+
+
+@contextmanager
+def _expecting(path: Path, kind: str) -> Iterator[None]:
+    """Tell a parser's complaint as what it means for the user."""
+    from scipy.io.arff import ArffError
+
+    try:
+        yield
+    except (DataError, FileNotFoundError, IsADirectoryError, PermissionError, ImportError):
+        raise
+    except (
+        ArffError,
+        csv.Error,
+        OSError,
+        EOFError,
+        zlib.error,
+        ValueError,
+        LookupError,
+        NotImplementedError,
+        StopIteration,
+        Warning,
+    ) as error:
+        raise _not_what_it_says(path, kind, str(error)) from error
+
+
+def _not_what_it_says(path: Path, kind: str, reason: str = "") -> DataError:
+    lines = " ".join(reason.split())
+    return DataError(
+        f"{path} is not {kind}, or is damaged" + (f": {lines[:200]}" if lines else ".")
+    )

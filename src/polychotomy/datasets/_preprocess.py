@@ -1,0 +1,107 @@
+"""From a frame with names, gaps and units to the matrix that classifiers take."""
+
+from typing import Any
+
+import numpy as np
+
+from polychotomy.datasets._columns import listed
+from polychotomy.errors import DataError, require
+
+_MOST_INDICATORS = 100
+
+
+def make_preprocessor(frame: Any) -> Any:
+    """Return a transformer for frames like this one: numbers standardised, the rest one-hot.
+
+    It is not fitted: put it before a classifier in a pipeline, so that means, deviations and values
+    are those of the training part.
+
+    * Numbers: less the mean, over the standard deviation of the values that are there; a missing
+      one becomes the mean (0). Constant columns become 0.
+    * All else (text, categories, truth values): an indicator for each value; missing is a value of
+      its own. Values that were not there in training have no indicator set. Beyond 100 values in a
+      column, the rarest share an indicator.
+    * Left out: columns without any value, and text in which no value occurs twice (it only names
+      the rows).
+
+    The papers on SBC standardise the indicators too: put a ``StandardScaler`` after this, which
+    leaves the numbers as they are.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Features; only its columns' kinds and values' repetition are looked at.
+
+    Returns
+    -------
+    ColumnTransformer
+        Gives a dense matrix of n × (numbers + indicators).
+
+    Raises
+    ------
+    DataError
+        Columns of dates or durations, or no column that can be used.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from polychotomy.datasets import make_preprocessor
+    >>> frame = pd.DataFrame({"size": [1.0, None, 3.0], "colour": ["red", "blue", "red"]})
+    >>> make_preprocessor(frame).fit_transform(frame)
+    array([[-1.,  0.,  1.],
+           [ 0.,  1.,  0.],
+           [ 1.,  0.,  1.]])
+    """
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
+    numbers, nominal = _kinds(frame)
+    indicators = OneHotEncoder(
+        handle_unknown="infrequent_if_exist", max_categories=_MOST_INDICATORS, sparse_output=False
+    )
+    return ColumnTransformer(
+        [
+            (
+                "numbers",
+                make_pipeline(StandardScaler(), SimpleImputer(strategy="constant", fill_value=0.0)),
+                numbers,
+            ),
+            (
+                "indicators",
+                make_pipeline(
+                    FunctionTransformer(_texts, feature_names_out="one-to-one"), indicators
+                ),
+                nominal,
+            ),
+        ]
+    )
+
+
+def _kinds(frame: Any) -> tuple[list[Any], list[Any]]:
+    """Return the columns of numbers and the nominal ones."""
+    pd = require("pandas", extra="data")
+    if not isinstance(frame, pd.DataFrame):
+        raise ValueError(
+            "The 'frame' parameter of make_preprocessor must be a pandas.DataFrame. "
+            f"Got {type(frame).__name__} instead."
+        )
+    dates = frame.select_dtypes(["datetime", "datetimetz", "timedelta"]).columns
+    if len(dates):
+        raise DataError(f"Dates and durations must be turned into numbers first: {listed(dates)}.")
+    frame = frame.loc[:, frame.notna().any()]
+    numbers = frame.select_dtypes("number").columns
+    nominal = [
+        name
+        for name in frame.columns.difference(numbers, sort=False)
+        if frame[name].astype("category").value_counts().max() > 1
+    ]
+    if len(numbers) + len(nominal) == 0:
+        raise DataError("No column can be used: all are empty, or only name the rows.")
+    return list(numbers), nominal
+
+
+def _texts(frame: Any) -> Any:
+    """Return the values as texts, so that kinds can be mixed, and one mark for what is missing."""
+    return frame.astype("string").astype(object).where(frame.notna(), np.nan)

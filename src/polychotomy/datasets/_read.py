@@ -1,0 +1,121 @@
+"""Users' own files, read into the same form as the known data sets."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polychotomy.datasets._columns import (
+    check_features,
+    check_names,
+    check_target,
+    choose_target,
+    listed,
+)
+from polychotomy.datasets._formats import READERS
+from polychotomy.errors import DataError
+
+
+def read(path: str | os.PathLike[str], target: str | None = None) -> Any:
+    r"""Read a file of labelled samples; its name says the format.
+
+    * ``.csv``, ``.tsv``, ``.txt``, ``.data``: UTF-8 text with a header; comma, semicolon, tab or
+      bar between the fields. Missing: nothing, NA, NaN, N/A, null or "?".
+    * ``.parquet``: needs pyarrow.
+    * ``.arff``: numeric and nominal attributes.
+    * ``.libsvm``, ``.svmlight``, ``.svm``: features x1, x2, …; the target is called label.
+
+    All but Parquet may be compressed, with ``.gz`` at the end. Numbers stay numbers; every other
+    column is nominal and becomes categorical. A column "split" that holds train and test only is
+    taken for a fixed split.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    target : str or None
+        The column of the classes; by default one called class, target, label or y, else the last.
+
+    Returns
+    -------
+    Bunch
+        ``data`` (frame of features), ``target`` (array of labels), ``train`` and ``test`` (row
+        numbers, or None), ``nominal`` (names of columns), ``name``, ``DESCR``, ``source``.
+
+    Raises
+    ------
+    DataError
+        A file that is not what its name says; no such target, or one that is not made of classes;
+        columns with the same name or without values; no rows or no features.
+    FileNotFoundError
+        No such file.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from polychotomy.datasets import read
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "fruit.csv"
+    ...     size = path.write_text("weight;skin;kind\n150;smooth;apple\n120;rough;orange\n"
+    ...                            "160;smooth;apple\n")
+    ...     fruit = read(path)
+    >>> fruit.data.shape, fruit.nominal, fruit.target.tolist()
+    ((3, 2), ['skin'], ['apple', 'orange', 'apple'])
+    """
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}.")
+    endings = [suffix.lower() for suffix in path.suffixes if suffix != ".gz"]
+    if not endings or endings[-1] not in READERS:
+        raise DataError(
+            f"The name of {path} does not say its format; it must end in {', '.join(READERS)}."
+        )
+    if path.stat().st_size == 0:
+        raise DataError(f"{path} is empty.")
+    frame = READERS[endings[-1]](path, target)
+    return _bunch(frame, target, path)
+
+
+def _bunch(frame: Any, target: str | None, path: Path) -> Any:
+    """Return features and labels apart, once both have been found usable."""
+    from sklearn.utils import Bunch
+
+    check_names(list(frame.columns), path)
+    if len(frame) == 0:
+        raise DataError(f"{path} has no rows.")
+    target = choose_target(list(frame.columns), target, path)
+    y = check_target(frame.pop(target), target, path)
+    train, test = _split(frame)
+    check_features(frame, path)
+    nominal = make_categorical(frame)
+    return Bunch(
+        data=frame,
+        target=y,
+        train=train,
+        test=test,
+        nominal=nominal,
+        name=path.name.partition(".")[0],
+        DESCR="",
+        source=str(path),
+    )
+
+
+def _split(frame: Any) -> tuple[Any, Any]:
+    """Take the column of a fixed split out, and return the rows of its parts."""
+    if "split" not in frame or set(frame["split"]) != {"train", "test"}:
+        return None, None
+    part = frame.pop("split").to_numpy()
+    return np.flatnonzero(part == "train"), np.flatnonzero(part == "test")
+
+
+def make_categorical(frame: Any) -> list[str]:
+    """Make all columns that hold neither numbers nor dates categorical, and return their names."""
+    names = frame.select_dtypes(exclude=["number", "datetime", "datetimetz", "timedelta"]).columns
+    try:
+        for name in names:
+            frame[name] = frame[name].astype("category")
+    except TypeError:
+        raise DataError(f"Columns must hold single values, unlike {listed([name])}.") from None
+    return list(names)
