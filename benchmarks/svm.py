@@ -25,15 +25,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from data import load
 from environment import environment
 from polychotomy import CodeClassifier, GreedySearchCV, SharedKernelSVC
+from polychotomy.datasets import load
 
 DATA_SETS = ("satimage", "optdigits", "pendigits", "usps", "isolet", "letter", "shuttle")
 RESULTS = Path(__file__).parent / "results" / "svm.json"
@@ -41,10 +40,8 @@ RESULTS = Path(__file__).parent / "results" / "svm.json"
 
 def split(name):
     """Return standardised training and test parts."""
-    if name == "digits":
-        X, y = load_digits(return_X_y=True)
-    else:
-        X, y = load(name)
+    samples = load(name)
+    X, y = samples.data.to_numpy(float), samples.target
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y)
     scaler = StandardScaler().fit(X)
     return scaler.transform(X), scaler.transform(X_test), y, y_test

@@ -32,10 +32,10 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from data import load_as_mills
 from environment import environment
 from polychotomy import CodeClassifier, TreeClassifier
 from polychotomy.assess import brier_score, uncertainty_coefficient
+from polychotomy.datasets import load
 from polychotomy.lab import published
 
 DATA_SETS = ("segment", "urban", "satimage", "humidity", "pendigits", "letter", "usps", "shuttle")
@@ -104,7 +104,8 @@ def predictions(classifier, method, X):
 
 def run_trial(name, samples, seed):
     """Yield a row of figures for each configuration and method."""
-    X, y = load_as_mills(name)
+    samples = load(name, paper="mills")
+    X, y = samples.data.to_numpy(float), samples.target
     rng = np.random.default_rng(seed)
     kept = rng.permutation(len(y))[:samples]
     counts = np.unique(y[kept], return_counts=True)

@@ -135,7 +135,7 @@ def test_design_takes_text_and_missing_values(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("--target nothing", "there is no column 'nothing'"),
+        ("--target nothing", "There is no column 'nothing'"),
         ("--target kind --distance far", "'distance' parameter must be one of"),
         ("--target kind --method ward", "'method' parameter must be one of"),
         ("--target kind --quantile 7", "'quantile' parameter must be above 0"),
@@ -149,15 +149,18 @@ def test_designs_that_cannot_be_made_are_explained(iris_file, arguments, message
 def test_rows_without_a_label_are_told(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("x,class\n1,a\n2,\n")
-    assert "1 rows have no label" in run("structure", "design", path, status=1).stderr
+    message = run("structure", "design", path, status=1).stderr
+    assert "1 rows of" in message
+    assert "have no label" in message
     path.write_text("class\na\n")
     assert "one column besides the labels" in run("structure", "design", path, status=1).stderr
-    run("structure", "design", tmp_path / "missing.csv", status=1)
+    missing = tmp_path / "missing.csv"
+    assert f"There is no file {missing}" in run("structure", "design", missing, status=1).stderr
 
 
 def test_labels_may_say_none_and_files_keep_what_they_are(tmp_path):
     path = tmp_path / "data.csv"
-    path.write_text("x,class\n1,None\n2,NA\n5,b\n")
+    path.write_text("x,class\n1,None\n2,NA\n5,b\n6,b\n")
     target = tmp_path / "target.txt"
     target.write_text("old")
     target.chmod(0o600)
@@ -172,7 +175,7 @@ def test_labels_may_say_none_and_files_keep_what_they_are(tmp_path):
 def test_infinite_numbers_are_told(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("x,class\n1,a\ninf,b\n")
-    assert "the column 'x' must hold finite" in run("structure", "design", path, status=1).stderr
+    assert "must hold finite numbers: 'x'" in run("structure", "design", path, status=1).stderr
 
 
 def test_what_a_notepad_writes_is_read(tmp_path):
@@ -192,11 +195,17 @@ def test_output_that_cannot_be_written_is_named(land, tmp_path):
     assert str(out) in run("structure", "convert", land, "-o", out, status=1).stderr
 
 
-def test_columns_of_names_are_refused(tmp_path):
-    path = tmp_path / "data.csv"
-    path.write_text("name,x,class\n" + "".join(f"n{i},{i},{i % 2}\n" for i in range(300)))
-    message = run("structure", "design", path, status=1).stderr
-    assert "the column 'name' has 300 different texts" in message
+def test_columns_of_names_are_left_out(tmp_path):
+    named, plain = tmp_path / "named.csv", tmp_path / "plain.csv"
+    named.write_text("name,x,class\n" + "".join(f"n{i},{i},{i % 3}\n" for i in range(300)))
+    plain.write_text("x,class\n" + "".join(f"{i},{i % 3}\n" for i in range(300)))
+    designs = [run("structure", "design", path).stdout for path in (named, plain)]
+    assert designs[0] == designs[1]
+
+
+def test_design_knows_data_sets_by_name():
+    written = run("structure", "design", "wine").stdout
+    assert parse_structure(written).n_classes == 3
 
 
 def test_code_show_prints_matrix_and_figures():

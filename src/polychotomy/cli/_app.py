@@ -10,6 +10,7 @@ from rich.table import Table
 
 import polychotomy
 from polychotomy.cli._codes import code_app
+from polychotomy.cli._datasets import datasets_app
 from polychotomy.cli._structures import structure_app
 from polychotomy.codes import available_codes
 from polychotomy.lab import Comparison, compare
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 app.add_typer(code_app, name="code")
 app.add_typer(structure_app, name="structure")
+app.add_typer(datasets_app, name="datasets")
 
 
 _JOBS_HELP = "Worker processes; -1 for all cores."

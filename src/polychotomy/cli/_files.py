@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-_MISSING = ["", "NA", "NaN", "nan", "N/A", "null", "?"]
-_MOST_VALUES = 200
+from polychotomy.errors import PolychotomyError
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def telling_errors(source: str = "") -> Iterator[None]:
     """Print what is wrong with the input and leave with status 1, instead of a traceback."""
     try:
         yield
-    except (ValueError, TypeError, OSError, MemoryError) as error:
+    except (PolychotomyError, ValueError, TypeError, OSError, MemoryError) as error:
         reason = getattr(error, "strerror", None) or str(error) or "there is not enough memory"
         notes = " ".join(getattr(error, "__notes__", []))
         typer.echo(": ".join(filter(None, (source, reason))) + f" {notes}".rstrip(), err=True)
@@ -45,47 +45,28 @@ def write_text(text: str, path: Path | None) -> None:
             path.write_text(text + "\n", "utf-8")
 
 
+def read_data(data: str, target: str | None = None) -> Any:
+    """Return the samples of a file, or of a data set that is known by this name."""
+    from polychotomy import datasets
+
+    known = {each.name for each in datasets.available()}
+    if data in known:
+        return datasets.load(data)
+    if not Path(data).suffix and not Path(data).exists():
+        near = get_close_matches(data, known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"{data!r} is neither a file nor the name of a data set.{hint}")
+    return datasets.read(data, target)
+
+
 def read_samples(path: str, target: str | None) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """Return features and labels of a CSV file.
+    """Return features, standardised and one-hot, and labels."""
+    from polychotomy.datasets import make_preprocessor
 
-    Numbers are standardised, with the mean for missing values; other columns become indicators.
-    The labels are in the column `target`, by default the last; any text is a label there.
-    """
-    import pandas as pd
-
-    columns = list(pd.read_csv(path, nrows=0).columns)
-    target = columns[-1] if target is None else target
-    if target not in columns:
-        raise ValueError(
-            f"there is no column {target!r}; the columns are {', '.join(map(repr, columns))}"
-        )
-    empty = {column: [""] if column == target else _MISSING for column in columns}
-    table = pd.read_csv(path, keep_default_na=False, na_values=empty)
-    y = table.pop(target)
-    if y.isna().any():
-        raise ValueError(f"{int(y.isna().sum())} rows have no label in the column {target!r}")
-    if table.shape[1] == 0 or len(table) == 0:
-        raise ValueError("there must be at least one row, and one column besides the labels")
-    return _encoded(table), y.to_numpy()
+    samples = read_data(path, target)
+    return make_preprocessor(samples.data).fit_transform(samples.data), samples.target
 
 
-def _encoded(table: Any) -> NDArray[np.float64]:
-    """Return standardised numbers and indicators of everything else."""
-    import pandas as pd
-
-    numbers = table.select_dtypes("number").astype(float)
-    if np.isinf(numbers.to_numpy()).any():
-        name = numbers.columns[np.isinf(numbers.to_numpy()).any(axis=0)][0]
-        raise ValueError(f"the column {name!r} must hold finite numbers, and has infinity")
-    numbers = numbers.fillna(numbers.mean()).fillna(0.0)
-    numbers = (numbers - numbers.mean()) / numbers.std(ddof=0).replace(0, 1)
-    texts = table.drop(columns=numbers.columns)
-    for name in texts:
-        if texts[name].nunique() > _MOST_VALUES:
-            raise ValueError(
-                f"the column {name!r} has {texts[name].nunique()} different texts and would make "
-                "as many features; take it out if it only names the rows"
-            )
-    if texts.shape[1] == 0:
-        return np.asarray(numbers)
-    return np.hstack([numbers, pd.get_dummies(texts, dtype=float)])
+def printable(text: str) -> str:
+    """Keep control characters from the terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

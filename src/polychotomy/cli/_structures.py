@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from polychotomy.cli._files import read_samples, read_text, telling_errors, write_text
+from polychotomy.cli._files import printable, read_samples, read_text, telling_errors, write_text
 from polychotomy.structures import (
     Structure,
     flatten,
@@ -116,9 +116,9 @@ def convert_structure(
 
 @structure_app.command("design")
 def design_structure(
-    data: Annotated[str, typer.Argument(help="A CSV file with a header.")],
+    data: Annotated[str, typer.Argument(help="A file of samples, or a known data set.")],
     target: Annotated[
-        str | None, typer.Option(help="The column of the labels; by default the last.")
+        str | None, typer.Option(help="The column of the labels; by default class, or the last.")
     ] = None,
     builder: Annotated[Builder, typer.Option(help="How to design it.")] = _LINKAGE,
     distance: Annotated[
@@ -143,7 +143,7 @@ def design_structure(
     Numbers are standardised, other columns become indicators. Example: `polychotomy structure
     design land.csv --target cover -o land.txt`
     """
-    with telling_errors(data):
+    with telling_errors():
         X, y = read_samples(data, target)
         structure = _design(X, y, builder, distance, method, quantile)
         if name is not None:
@@ -198,18 +198,13 @@ def _tree(structure: Structure, depth: int) -> Tree:
 def _title(node: Structure) -> Text:
     """Return a class, or a node's problems, in a few words."""
     if node.code is None:
-        return Text(_printable(str(node.label)), style="bold")
+        return Text(printable(str(node.label)), style="bold")
     words = [
         name or (f'"{options}"' if options else "")
         for name, options in zip(node.names, node.options, strict=True)
     ]
-    words = [_printable(word) for word in words]
+    words = [printable(word) for word in words]
     named = ", ".join(filter(None, words[:4])) + (", …" if len(words) > 4 and any(words) else "")
     if node.code.n_problems == 1:
         return Text(named or "•")
     return Text(f"{node.code.n_problems} problems" + (f": {named}" if named else ""))
-
-
-def _printable(text: str) -> str:
-    """Keep control characters from the terminal."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

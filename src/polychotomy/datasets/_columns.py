@@ -14,10 +14,11 @@ _USUAL_NAMES = ("class", "target", "label", "y")
 
 
 def choose_target(columns: Sequence[str], wanted: str | None, path: Path) -> str:
-    """Return the column `wanted`, else one with a usual name, else the last."""
+    """Return the column `wanted`, else one with a usual name, else the last (but a split)."""
     if wanted is None:
         usual = {column.lower(): column for column in reversed(columns)}
-        return next((usual[name] for name in _USUAL_NAMES if name in usual), columns[-1])
+        last = [c for c in columns if c != "split"] or columns
+        return next((usual[name] for name in _USUAL_NAMES if name in usual), last[-1])
     if wanted not in columns:
         near = get_close_matches(wanted, columns, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""

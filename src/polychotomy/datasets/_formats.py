@@ -71,16 +71,18 @@ def read_arff(path: Path, target: str | None) -> Frame:
 
     pd = require("pandas", extra="data")
     with _expecting(path, "an ARFF file of numeric and nominal attributes"), _text(path) as file:
-        records, meta = arff.loadarff(file)
+        # SciPy keeps nominal values in ASCII: other letters pass it as numbers.
+        text = file.read().encode("ascii", "xmlcharrefreplace").decode("ascii")
+        records, meta = arff.loadarff(StringIO(text))
         columns = {}
         for name, kind in zip(meta.names(), meta.types(), strict=True):
             values = pd.Series(records[name])
             if kind == "nominal":
-                values = values.str.decode("utf-8").astype("category")
+                values = values.str.decode("ascii").map(_arff_value).astype("category")
                 values = values.cat.remove_categories(
                     [c for c in values.cat.categories if c == "?"]
                 )
-            columns[name] = values
+            columns[_arff_value(name)] = values
     return pd.DataFrame(columns)
 
 
@@ -92,12 +94,18 @@ def read_libsvm(path: Path, target: str | None) -> Frame:
         X, y = load_svmlight_file(str(path))
     if 8 * X.shape[0] * X.shape[1] > _DENSE_LIMIT:
         raise DataError(
-            f"{path} holds {X.shape[0]} x {X.shape[1]} numbers, mostly zeros: too many for a table. "
+            f"{path} holds {X.shape[0]} x {X.shape[1]} numbers, mostly zeros: too many to unfold. "
             "Read it with sklearn.datasets.load_svmlight_file and fit the sparse matrix."
         )
     columns = [f"x{i}" for i in range(1, X.shape[1] + 1)]
     frame = require("pandas", extra="data").DataFrame(X.toarray(), columns=columns)
     return frame.assign(label=y)
+
+
+def _arff_value(text: str) -> str:
+    """Return a value or name without its quotes, its letters being letters again."""
+    text = text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+    return re.sub(r"&#(\d+);", lambda match: chr(int(match[1])), text)
 
 
 READERS: dict[str, Callable[[Path, str | None], Frame]] = {
@@ -176,6 +184,8 @@ def _expecting(path: Path, kind: str) -> Iterator[None]:
         yield
     except (DataError, FileNotFoundError, IsADirectoryError, PermissionError, ImportError):
         raise
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 text: it is binary, or saved otherwise.") from error
     except (
         ArffError,
         csv.Error,

@@ -86,9 +86,10 @@ def _bunch(frame: Any, target: str | None, path: Path) -> Any:
     if len(frame) == 0:
         raise DataError(f"{path} has no rows.")
     target = choose_target(list(frame.columns), target, path)
-    y = check_target(frame.pop(target), target, path)
+    y = frame.pop(target)
     train, test = _split(frame)
     check_features(frame, path)
+    y = check_target(y, target, path)
     nominal = make_categorical(frame)
     return Bunch(
         data=frame,

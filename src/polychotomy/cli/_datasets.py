@@ -1,0 +1,122 @@
+"""``polychotomy datasets``: which data sets there are, and getting them."""
+
+import json
+import sys
+from dataclasses import asdict
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from polychotomy.cli._files import printable, read_data, telling_errors
+from polychotomy.datasets import DataSet, available, load
+from polychotomy.datasets._load import describe
+
+datasets_app = typer.Typer(help="List, look at and fetch data sets.", no_args_is_help=True)
+
+AsJson = Annotated[bool, typer.Option("--json", help="For programs, not for people.")]
+
+
+@datasets_app.command("list")
+def list_datasets(as_json: AsJson = False) -> None:
+    """List the data sets that are known by name, and whether they are on this machine.
+
+    Examples: `polychotomy datasets list`, `polychotomy datasets list --json`
+    """
+    if as_json:
+        typer.echo(json.dumps([_facts(data) for data in available()], indent=2))
+        return
+    table = Table("name", box=None)
+    for heading in ("samples", "test", "features", "classes"):
+        table.add_column(heading, justify="right")
+    for heading in ("here", "used by", "what it is"):
+        table.add_column(heading)
+    for data in available():
+        sizes = (data.samples, data.test or "", data.features, data.classes)
+        here = "yes" if data.here else "no"
+        table.add_row(data.name, *map(str, sizes), here, " ".join(data.papers), data.summary)
+    Console(width=None if sys.stdout.isatty() else 160).print(table)
+
+
+@datasets_app.command("show")
+def show_dataset(
+    data: Annotated[str, typer.Argument(metavar="NAME", help="A known data set, or a file.")],
+    target: Annotated[str | None, typer.Option(help="Of a file: the column of the labels.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what is known of a data set, or how a file of samples is understood.
+
+    Examples: `polychotomy datasets show letter`, `polychotomy datasets show land.csv --json`
+    """
+    known = {each.name: each for each in available()}.get(data)
+    with telling_errors():
+        facts = _file_facts(data, target) if known is None else _facts(known)
+    if as_json:
+        typer.echo(json.dumps(facts, indent=2))
+    else:
+        typer.echo(_file_text(facts) if known is None else _text(known))
+
+
+@datasets_app.command("fetch")
+def fetch_dataset(
+    name: Annotated[str, typer.Argument(help="A known data set.")],
+) -> None:
+    """Download a data set from OpenML, unless it is on this machine already.
+
+    scikit-learn keeps it, in the folder that SCIKIT_LEARN_DATA names or in ~/scikit_learn_data.
+    Example: `polychotomy datasets fetch letter`
+    """
+    with telling_errors():
+        samples = load(name)
+    n, d = samples.data.shape
+    typer.echo(
+        f"{name}: {n} samples, {d} features, {len(set(samples.target))} classes "
+        f"from {samples.source}"
+    )
+
+
+def _facts(data: DataSet) -> dict[str, Any]:
+    wanted = ("name", "summary", "samples", "test", "features", "classes", "papers", "note")
+    facts = asdict(data)
+    return {key: facts[key] for key in wanted} | {"source": data.source, "here": data.here}
+
+
+def _text(data: DataSet) -> str:
+    """Return what it is, and where it is or how to get it."""
+    if data.here:
+        place = f"Here: {data.file or data.source}."
+    elif data.openml:
+        place = f"Not here. Get it with: polychotomy datasets fetch {data.name}"
+    else:
+        place = f"Not here. Put it as {data.name}.csv.gz into the folder POLYCHOTOMY_DATA names."
+    return f"{describe(data)}\n{place}"
+
+
+def _file_facts(path: str, target: str | None) -> dict[str, Any]:
+    samples = read_data(path, target)
+    classes, counts = np.unique(samples.target.astype(str), return_counts=True)
+    return {
+        "name": samples.name,
+        "samples": len(samples.data),
+        "test": 0 if samples.test is None else len(samples.test),
+        "features": samples.data.shape[1],
+        "nominal": samples.nominal,
+        "missing": int(samples.data.isna().sum().sum()),
+        "classes": len(classes),
+        "counts": dict(zip(classes.tolist(), counts.tolist(), strict=True)),
+    }
+
+
+def _file_text(facts: dict[str, Any]) -> str:
+    counts, nominal = facts["counts"], facts["nominal"]
+    small, large = min(counts, key=counts.get), max(counts, key=counts.get)
+    lines = [
+        f"{facts['samples']} samples, {facts['test']} of them in a fixed test part",
+        f"{facts['features']} features, {facts['missing']} missing values",
+        f"{len(nominal)} nominal features: {', '.join(nominal[:10])}" + ", …" * (len(nominal) > 10),
+        f"{facts['classes']} classes, from {counts[small]} samples ({small}) to {counts[large]} "
+        f"({large})",
+    ]
+    return "\n".join(printable(line) for line in lines)
