@@ -146,7 +146,7 @@ def test_no_network_is_told(monkeypatch):
         raise OSError("Name or service not known")
 
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
-    with pytest.raises(DataError, match="could not be downloaded .*set POLYCHOTOMY_DATA"):
+    with pytest.raises(DataError, match=r"could not be downloaded .*set POLYCHOTOMY_DATA"):
         load("letter")
 
 

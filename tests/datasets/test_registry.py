@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from polychotomy.datasets import PAPERS, available, load
@@ -99,7 +101,9 @@ def test_what_is_known_of_mnist_holds(shared_data):
 
 
 def check(known):
-    samples = load(known.name)  # a size other than the known one would warn, and warnings are errors
+    samples = load(
+        known.name
+    )  # a size other than the known one would warn, and warnings are errors
     assert size(samples)[1] == known.test
     assert sorted([*samples.data.index]) == list(range(known.samples))
     if known.test:
@@ -148,3 +152,13 @@ def test_every_data_set_has_its_facts():
         assert set(data.papers) <= set(PAPERS)
         assert (data.test_order is not None) == (data.test > 0 and data.name != "waveform")
     assert [data.name for data in available()] == sorted(data.name for data in available())
+
+
+def test_the_page_tells_the_same():
+    page = (Path(__file__).parents[2] / "docs" / "data.md").read_text("utf-8")
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    assert rows == [
+        f"| `{data.name}` | {data.samples} | {data.test or '–'} | {data.features} | {data.classes} "
+        f"| {', '.join(data.papers) or '–'} | {data.summary} |"
+        for data in available()
+    ]

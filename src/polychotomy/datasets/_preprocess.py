@@ -55,7 +55,9 @@ def make_preprocessor(frame: Any) -> Any:
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+
+    from polychotomy.datasets._scaler import GapScaler
 
     numbers, nominal = _kinds(frame)
     indicators = OneHotEncoder(
@@ -65,7 +67,10 @@ def make_preprocessor(frame: Any) -> Any:
         [
             (
                 "numbers",
-                make_pipeline(StandardScaler(), SimpleImputer(strategy="constant", fill_value=0.0)),
+                make_pipeline(
+                    GapScaler(),
+                    SimpleImputer(strategy="constant", fill_value=0.0, keep_empty_features=True),
+                ),
                 numbers,
             ),
             (

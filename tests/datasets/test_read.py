@@ -1,0 +1,269 @@
+import gzip
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import dump_svmlight_file
+
+from polychotomy.datasets import read
+from polychotomy.errors import DataError, MissingExtraError
+
+ARFF = """% fruit
+@relation fruit
+@attribute 'the weight' real
+@attribute skin {'rather rough', glatt, "grün"}
+@attribute grade {1,2}
+@attribute class {apple,orange}
+@data
+150, 'rather rough', 1, apple
+?, ?, 2, orange
+120, "grün", 1, apple
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, content):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", ", "])
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".txt", ".CSV", ".csv.gz"])
+def test_csv(write, delimiter, ending):
+    lines = ["weight,skin,class", "150.5,rough,apple", ",smooth,orange", "120,,apple"]
+    text = "\r\n".join(lines).replace(",", delimiter)
+    path = write(f"fruit{ending}", gzip.compress(text.encode()) if "gz" in ending else text)
+    fruit = read(path)
+    assert fruit.name == "fruit"
+    assert fruit.source == str(path)
+    assert fruit.nominal == ["skin"]
+    assert fruit.target.tolist() == ["apple", "orange", "apple"]
+    expected = pd.DataFrame({"weight": [150.5, np.nan, 120], "skin": ["rough", "smooth", None]})
+    pd.testing.assert_frame_equal(fruit.data, expected.astype({"skin": fruit.data["skin"].dtype}))
+    assert fruit.train is None
+
+
+@pytest.mark.parametrize(
+    ("header", "options", "expected"),
+    [
+        ("a,b,c", {}, "c"),
+        ("a,Class,c", {}, "Class"),
+        ("label,target,c", {}, "target"),
+        ("y,b,c", {}, "y"),
+        ("a,b,split", {}, "b"),
+        ("a,b,class", {"target": "a"}, "a"),
+    ],
+)
+def test_which_column_is_the_target(write, header, options, expected):
+    path = write("data.csv", f"{header}\n1,1,train\n2,2,test\n1,1,test\n2,2,train\n")
+    assert expected not in read(path, **options).data
+
+
+def test_marks_of_missing_values_are_labels_in_the_target(write):
+    path = write("data.csv", "x,s,class\n?,u,NA\nNaN,?,?\n3,null,None\n4,u,NA\n")
+    samples = read(path)
+    assert samples.target.tolist() == ["NA", "?", "None", "NA"]
+    assert samples.data["x"].isna().tolist() == [True, True, False, False]
+    assert samples.data["s"].isna().tolist() == [False, True, True, False]
+
+
+def test_decimal_commas(write):
+    samples = read(write("data.csv", "a;b;class\n1,5;x;u\n-2,25;y;v\n3;x;u\n"))
+    assert samples.data["a"].tolist() == [1.5, -2.25, 3]
+
+
+def test_row_numbers_without_a_name_are_left_out(write):
+    samples = read(write("data.csv", ",x,class\n0,5,u\n1,6,v\n2,7,u\n"))
+    assert list(samples.data) == ["x"]
+
+
+def test_a_fixed_split(write):
+    path = write("data.csv", "x,split,class\n1,train,u\n2,test,v\n3,train,v\n")
+    samples = read(path)
+    assert list(samples.data) == ["x"]
+    assert samples.train.tolist() == [0, 2]
+    assert samples.test.tolist() == [1]
+    other = read(write("other.csv", "x,split,class\n1,left,u\n2,right,v\n3,left,v\n"))
+    assert other.nominal == ["split"]
+
+
+def test_whole_numbers_are_integer_labels(write):
+    samples = read(write("data.csv", "x,class\n1,1.0\n2,2.0\n3,1.0\n"))
+    assert samples.target.tolist() == [1, 2, 1]
+    assert samples.target.dtype.kind == "i"
+
+
+def test_names_that_are_numbers(write):
+    """As from an array, or wavelengths; a first row of samples is not a header."""
+    assert read(write("a.csv", "0,1,2\n5,1,u\n6,1,v\n7,1,v\n")).data.shape == (3, 2)
+    assert read(write("b.csv", "7.86,8.04,class\n5,1,u\n6,1,v\n7,1,v\n")).data.shape == (3, 2)
+    with pytest.raises(DataError, match="must name the columns"):
+        read(write("c.csv", "5.1,3.5,1.4,0.2,setosa\n4.9,3,1.4,0.2,setosa\n"))
+
+
+@pytest.mark.parametrize("ending", [".arff", ".arff.gz"])
+def test_arff(write, ending):
+    content = ARFF.encode()
+    fruit = read(write(f"fruit{ending}", gzip.compress(content) if "gz" in ending else content))
+    assert fruit.data["the weight"].fillna(0).tolist() == [150, 0, 120]
+    assert fruit.data["skin"].astype(object).fillna("none").tolist() == [
+        "rather rough",
+        "none",
+        "grün",
+    ]
+    assert fruit.nominal == ["skin", "grade"]  # what is declared nominal stays so
+    assert fruit.target.tolist() == ["apple", "orange", "apple"]
+
+
+@pytest.mark.parametrize("ending", [".libsvm", ".svm", ".svmlight", ".svm.gz"])
+def test_libsvm(tmp_path, ending, rng):
+    X = rng.random((20, 5)) * (rng.random((20, 5)) > 0.5)
+    y = np.arange(20) % 3
+    path = tmp_path / f"data{ending}"
+    dump_svmlight_file(X, y, str(path).removesuffix(".gz"))
+    if ending.endswith(".gz"):
+        path.write_bytes(gzip.compress(path.with_suffix("").read_bytes()))
+    samples = read(path)
+    assert list(samples.data) == ["x1", "x2", "x3", "x4", "x5"]
+    np.testing.assert_allclose(samples.data, X)
+    assert samples.target.tolist() == y.tolist()
+
+
+def test_a_libsvm_file_too_wide_to_unfold_is_told(write):
+    path = write("data.libsvm", "1 400000000:1\n2 1:1\n1 2:1\n")
+    with pytest.raises(DataError, match="3 x 400000000 numbers, mostly zeros"):
+        read(path)
+
+
+def test_parquet(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "fruit.parquet"
+    columns = {
+        "weight": [150.5, None, 120.0],
+        "ripe": [True, False, True],
+        "skin": ["rough", "smooth", None],
+        "class": ["apple", "orange", "apple"],
+    }
+    pl.DataFrame(columns).write_parquet(path)
+    fruit = read(path)
+    assert fruit.nominal == ["ripe", "skin"]
+    assert fruit.data["weight"].isna().tolist() == [False, True, False]
+    assert fruit.target.tolist() == columns["class"]
+
+
+def test_parquet_without_pyarrow_is_told(tmp_path, monkeypatch):
+    path = tmp_path / "fruit.parquet"
+    pl.DataFrame({"a": [1, 2, 3], "class": ["u", "v", "v"]}).write_parquet(path)
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'polychotomy\[parquet\]'"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", "", "is empty"),
+        ("a.csv", " \n\n", "is empty"),
+        ("a.csv", "x,class\n", "has no rows"),
+        ("a.csv", b"\x89PNG\r\n\x1a\n\x00\x00", "is not UTF-8 text"),
+        ("a.csv", b"\x01\x02\x00abc,\n", "is not a table of text"),
+        ("a.csv", "café,class\n1,a\n2,b\n".encode("latin-1"), "is not UTF-8 text"),
+        ("a.csv", "x,class\n1,u\n2,v,3\n3,u\n", "Expected 2 fields in line 3, saw 3"),
+        ("a.csv", "x,class\n1,u,\n2,v,\n3,u,\n", "is not a table of text"),
+        ("a.csv", 'x,class\n1,"u\n2,v\n', "is not a table of text"),
+        ("a.csv.gz", "x,class\n1,u\n", "is not a table of text .*[Gg]zip"),
+        ("a.csv.gz", gzip.compress(b"x,class\n1,u\n2,v\n" * 99)[:40], "is not a table of text"),
+        ("a.csv", "<html>\n<p>404</p>\n</html>", "one column besides the labels"),
+        ("a.csv", "x,x,class\n1,2,u\n", "must differ, and .* has twice: 'x'"),
+        ("a.csv", "x,class,\n1,u,\n2,v,\n", "Column 3 of .* has no name"),
+        ("a.csv", "x,class\n1,u\n2,u\n", "two classes or more, and has one"),
+        ("a.csv", "x,class\n1,u\n2,v\n", "as many classes as there are rows, 2"),
+        ("a.csv", "x,class\n1,0.5\n2,1.5\n3,0.5\n", "holds fractions, not classes.* regression"),
+        ("a.csv", "x,class\n1,u\n2,\n3,v\n", "1 rows of .* have no label in the column 'class'"),
+        ("a.csv", "x,z,class\n1,,u\n2,,v\n3,,v\n", "All values are missing .*: 'z'"),
+        ("a.csv", "x,class\n1,u\n-inf,v\n3,v\n", "finite numbers: 'x'"),
+        ("a.csv", "class\nu\nv\nv\n", "one column besides the labels"),
+        ("a.parquet", "x,class\n1,u\n", "is not a Parquet file"),
+        ("a.arff", "x,class\n1,u\n", "is not an ARFF file"),
+        ("a.arff", b"PAR1\x00\x01", "is not an ARFF file"),
+        ("a.arff", ARFF.replace("'the weight'", "grade"), "'grade' occurs more than once"),
+        ("a.arff", ARFF.replace("real", "string"), "is not an ARFF file .*String attributes"),
+        ("a.arff", ARFF.replace("120, ", "{0 120, "), "is not an ARFF file"),
+        ("a.arff", ARFF.partition("150")[0], "has no rows"),
+        ("a.libsvm", "x,class\n1,u\n", "is not a LIBSVM file"),
+        ("a.libsvm", "1.5 1:2\n2.5 1:3\n1.5 1:4\n", "holds fractions"),
+        ("a.xlsx", b"PK", "does not say its format; it must end in .csv"),
+        ("noending", "x,class\n1,u\n", "does not say its format"),
+    ],
+)
+def test_files_that_cannot_be_used(write, name, content, message):
+    with pytest.raises(DataError, match=message) as caught:
+        read(write(name, content))
+    assert len(str(caught.value)) < 400 + len(str(write(name, b"")))
+
+
+def test_damaged_parquet_is_told(write):
+    pytest.importorskip("pyarrow")
+    with pytest.raises(DataError, match="is not a Parquet file, or is damaged"):
+        read(write("a.parquet", b"PAR1garbage"))
+
+
+def test_a_missing_file_is_told(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"There is no file .*nothing\.csv"):
+        read(tmp_path / "nothing.csv")
+
+
+def test_a_missing_target_is_told_with_what_there_is(write):
+    path = write("a.csv", "weight,klass\n1,u\n2,v\n3,v\n")
+    with pytest.raises(
+        DataError, match=r"no column 'class' .* are 'weight', 'klass'\. Did you mean"
+    ):
+        read(path, target="class")
+    many = ",".join(f"x{i}" for i in range(50))
+    with pytest.raises(DataError, match="and 38 more"):
+        read(write("b.csv", f"{many}\n{many}\n"), target="class")
+
+
+words = st.text("abcdefgh ,;|\t'é", min_size=1, max_size=6).map(lambda t: "w" + t.strip())
+
+
+@st.composite
+def frames(draw):
+    n = draw(st.integers(4, 12))
+    columns = {
+        f"n{i}": draw(st.lists(st.floats(-1e6, 1e6) | st.none(), min_size=n, max_size=n))
+        for i in range(draw(st.integers(0, 2)))
+    } | {
+        f"t{i}": draw(st.lists(words | st.none(), min_size=n, max_size=n))
+        for i in range(draw(st.integers(0, 2)))
+    }
+    columns = {
+        name: values for name, values in columns.items() if any(v is not None for v in values)
+    }
+    columns["always"] = list(range(n))
+    labels = draw(st.lists(words, min_size=2, max_size=2, unique=True))
+    target = labels + draw(st.lists(st.sampled_from(labels), min_size=n - 2, max_size=n - 2))
+    return pd.DataFrame(columns | {"class": target})
+
+
+@given(frame=frames(), delimiter=st.sampled_from(",;\t|"))
+def test_what_was_written_is_read(tmp_path_factory, frame, delimiter):
+    path = tmp_path_factory.mktemp("round") / "frame.csv"
+    frame.to_csv(path, sep=delimiter, index=False)
+    samples = read(path)
+    assert list(samples.data) == [c for c in frame if c != "class"]
+    assert samples.target.tolist() == frame["class"].tolist()
+    for name in samples.data:
+        got, expected = samples.data[name], frame[name]
+        assert got.isna().tolist() == expected.isna().tolist()
+        if name in samples.nominal:
+            assert got.dropna().astype(object).tolist() == expected.dropna().tolist()
+        else:
+            np.testing.assert_allclose(got.dropna(), expected.dropna().astype(float), rtol=1e-12)
