@@ -104,8 +104,8 @@ def predictions(classifier, method, X):
 
 def run_trial(name, samples, seed):
     """Yield a row of figures for each configuration and method."""
-    samples = load(name, paper="mills")
-    X, y = samples.data.to_numpy(float), samples.target
+    whole = load(name, paper="mills")
+    X, y = whole.data.to_numpy(float), whole.target
     rng = np.random.default_rng(seed)
     kept = rng.permutation(len(y))[:samples]
     counts = np.unique(y[kept], return_counts=True)
