@@ -1,6 +1,7 @@
 """What a classifier settles before it trains: problems, learners, rules, ways to probabilities."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -67,14 +68,16 @@ class Plan:
     structure: Structure | None = None
     solve: str = "recursive"
 
+    @cached_property
     def names(self) -> list[str]:
-        """Return what each problem of the code asks."""
+        """What each problem of the code asks."""
         return [problem_words(column, self.classes) for column in self.code.matrix.T]
 
+    @cached_property
     def distinct_names(self) -> list[str]:
-        """Return what each distinct problem asks, as the first of its kind in the code does."""
+        """What each distinct problem asks, as the first of its kind in the code does."""
         _, first = np.unique(self.distinct.index, return_index=True)
-        return [problem_words(self.code.matrix[:, s], self.classes) for s in first]
+        return [self.names[s] for s in first]
 
 
 def make_plan(

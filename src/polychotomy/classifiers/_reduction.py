@@ -225,7 +225,7 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
         before = self._model if method == "partial_fit" and self.__sklearn_is_fitted__() else None
         self._model, self._probabilities = train(self, plan, before, X, y, method, params)
         self._plan = plan
-        self.classes_, self.problems_ = plan.classes, plan.names()
+        self.classes_, self.problems_ = plan.classes, list(plan.names)
         self._set_fitted(plan)
         return self
 

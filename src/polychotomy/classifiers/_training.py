@@ -65,7 +65,7 @@ def train(
 
     `model` is what earlier batches gave, None for a first or only training.
     """
-    columns, names = plan.distinct.columns, plan.distinct_names()
+    columns, names = plan.distinct.columns, plan.distinct_names
     n_models = 1 + len((plan.probability and plan.probability.splits) or ())
     n_tasks = n_models * columns.shape[1]
     routed = route(classifier, method, plan.learners, params)
@@ -149,7 +149,7 @@ def _train_together(
         part[training] = targets[training]
         parts.append(part)
     for _ in parts:
-        for words in plan.distinct_names():
+        for words in plan.distinct_names:
             progress.begin(words)
     joint = learner.fit_joint(X, np.hstack(parts), done=lambda s: progress.end(), **params)
     models = [joint.part(range(p * n_problems, (p + 1) * n_problems)) for p in range(len(parts))]

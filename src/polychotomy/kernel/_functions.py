@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -107,12 +108,10 @@ class KernelAgainst:
         X: Any,
         K: Floats,
         slots: NDArray[np.int64],
-        ranges: Ranges | None = None,
     ) -> None:
         """Write the values of samples X against Y: of row r into ``K[slots[r]]``.
 
-        K has :func:`padded` columns. With `by_ranges` only what `ranges` asks for is written, and
-        up to 15 columns beside it.
+        K has :func:`padded` columns.
         """
         m = self._Y.shape[0]
         if self.kernel.name == "precomputed":
@@ -130,7 +129,8 @@ class KernelAgainst:
             return
         prepared = prepared.toarray() if _is_sparse(prepared) else prepared
         if self.by_ranges:
-            self._write_ranges(prepared, K, slots, ranges or Ranges.all(len(slots), m))
+            numbers, whole = np.arange(len(slots)), Ranges.all(len(slots), m)
+            self._write_ranges(prepared, _squares(prepared), numbers, K, slots, whole)
             return
         n = _FEW_ROWS if prepared.shape[1] <= _FEW_FEATURES else _MORE_ROWS
         some = np.zeros((n, prepared.shape[1]), self._dtype)
@@ -141,20 +141,44 @@ class KernelAgainst:
             np.dot(some, self._transposed, out=room)
             self._finish(room[: len(part)], _squares(part), K, slots[start : start + n])
 
+    def write_own(
+        self, numbers: NDArray[np.int64], K: Floats, slots: NDArray[np.int64], ranges: Ranges
+    ) -> None:
+        """Write the values of sample ``numbers[r]`` of Y into ``K[slots[r]]``.
+
+        With `by_ranges` only what `ranges` asks for is written, and up to 15 columns beside it.
+        """
+        if self.by_ranges:
+            squares = self._squares[: self._Y.shape[0]]
+            self._write_ranges(self._own, squares, numbers, K, slots, ranges)
+            return
+        part = self._Y[numbers]
+        if self.kernel.name == "precomputed":
+            part = part if isinstance(part, np.ndarray) else part.toarray()
+        self.write(part, K, slots)
+
+    @cached_property
+    def _own(self) -> Floats:
+        """The samples as they are in products, one after the other."""
+        return np.ascontiguousarray(self._transposed[:, : self._Y.shape[0]].T)
+
     def _write_ranges(
         self,
-        prepared: Floats,
+        X: Floats,
+        own: Floats,
+        numbers: NDArray[np.int64],
         K: Floats,
         slots: NDArray[np.int64],
-        ranges: "Ranges",
+        ranges: Ranges,
     ) -> None:
         from polychotomy.kernel._compiled import rbf_rows
 
         starts = ranges.starts // _ALIGNED * _ALIGNED  # unaligned it is several times slower
         stops = -(-ranges.stops // _ALIGNED) * _ALIGNED
         rbf_rows(
-            prepared,
-            _squares(prepared),
+            X,
+            own,
+            numbers,
             self._transposed,
             self._squares,
             np.float32(self.kernel.gamma),

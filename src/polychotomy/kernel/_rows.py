@@ -65,7 +65,6 @@ class KernelRows:
         self, kernel: Kernel, X: Any, cache_size: float, segments: Indices | None = None
     ) -> None:
         m = X.shape[0]
-        self._X, self._precomputed = X, kernel.name == "precomputed"
         self._against = kernel.against(X)
         fitting = int(cache_size * 2**20 // (padded(m) * np.dtype(kernel.dtype).itemsize))
         self.capacity = min(m, max(fitting, _LEAST_ROWS))
@@ -79,6 +78,7 @@ class KernelRows:
         self._starts, self._stops = segments, np.append(segments[1:], m)
         self._filled = np.zeros((self.capacity, len(segments)), dtype=bool)
         self._clock = 0
+        self._n_taken = 0
         self.n_computed = 0
         self._lock = Lock()
 
@@ -140,15 +140,15 @@ class KernelRows:
     def _compute(
         self, rows: Indices, slots: Indices, segments: Indices, lacking: NDArray[np.bool_]
     ) -> None:
-        part = self._X[rows]
-        if self._precomputed:
-            part = part if isinstance(part, np.ndarray) else part.toarray()
         ranges = Ranges(self._starts[segments], self._stops[segments], lacking)
-        self._against.write(part, self.values, slots, ranges)
+        self._against.write_own(rows, self.values, slots, ranges)
         self._filled[slots[:, np.newaxis], segments] = True
         self.n_computed += len(rows)
 
     def _free_slots(self, n: int) -> Indices:
+        if self.holds_all:
+            self._n_taken += n
+            return np.arange(self._n_taken - n, self._n_taken)
         free = np.flatnonzero(self._holds < 0)[:n]
         if len(free) < n:
             unpinned = np.flatnonzero((self._pins == 0) & (self._holds >= 0))

@@ -93,8 +93,8 @@ def _products_tile(x, Y, first, out):
 
 
 @_fast
-def rbf_rows(X, own, Y, squares, gamma, K, slots, starts, stops, wanted):
-    """Write Gaussian kernel values of row r of X into ``K[slots[r]]``, in ranges of columns.
+def rbf_rows(X, own, numbers, Y, squares, gamma, K, slots, starts, stops, wanted):
+    """Write Gaussian kernel values of row ``numbers[r]`` of X into ``K[slots[r]]``, in ranges.
 
     The samples against which are the columns of Y; ``wanted[r, g]`` tells whether row r is to be
     written from ``starts[g]`` to ``stops[g]``. A tile of columns stays in the processor's cache for
@@ -108,10 +108,10 @@ def rbf_rows(X, own, Y, squares, gamma, K, slots, starts, stops, wanted):
             for r in range(len(slots)):
                 if not wanted[r, run]:
                     continue
-                _products_tile(X[r], Y, first, products[:n])
+                _products_tile(X[numbers[r]], Y, first, products[:n])
                 _exp_tile(
                     products[:n],
-                    own[r],
+                    own[numbers[r]],
                     squares[first:stop],
                     gamma,
                     K[slots[r], first:stop],
