@@ -1,5 +1,6 @@
 import io
 import pickle
+import tracemalloc
 from contextlib import redirect_stderr
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.svm import SVC
 
 from polychotomy import CodeClassifier, SharedKernelSVC, TreeClassifier, make_code
+from polychotomy.kernel import free_memory
 
 
 @pytest.fixture(scope="module")
@@ -286,3 +288,20 @@ def test_starting_at_the_solution_takes_no_step(coupled):
     assert model.n_iter_.min() > 0
     assert again.n_iter_.max() == 0
     np.testing.assert_allclose(again.outputs(X), model.outputs(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("cache_size", [2, 8])
+def test_memory_stays_within_the_cache_and_what_problems_need(cache_size):
+    X, y = make_classification(3000, 10, n_informative=8, n_classes=4, random_state=0)
+    targets = make_code("one_vs_rest", 4).matrix[y]
+    learner = SharedKernelSVC(C=1, cache_size=cache_size)
+    learner.fit_joint(X[:400], targets[:400])  # loads and compiles
+    free_memory()
+    tracemalloc.start()
+    learner.fit_joint(X, targets)
+    peak = tracemalloc.get_traced_memory()[1] / 2**20
+    tracemalloc.stop()
+    needed = 600 * targets.size / 2**20  # some tens of numbers for each entry
+    room = max(cache_size, 512 * 4 * 3008 / 2**20)  # there is always room for 512 rows
+    whole = 4 * 3000**2 / 2**20
+    assert room < peak < room + needed < whole

@@ -50,7 +50,8 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
     tol : float, default=1e-3
         Training stops when the largest violation of the optimality conditions is at most this.
     cache_size : float, default=1024
-        Room for kernel rows, in MiB. Where not all rows fit, they are computed again as needed.
+        Room for kernel rows, in MiB, but for 512 rows at least. Where not all rows fit, they are
+        computed again as needed.
     class_weight : dict, "balanced" or None, default=None
         Factors of C, as in scikit-learn. In :meth:`fit_joint` the classes are 0 and 1, for the −1
         and the +1 side, and ``"balanced"`` balances each problem.
