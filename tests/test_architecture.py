@@ -13,7 +13,8 @@ LAYERS = [
     {"codes"},
     {"structures", "learners", "kernel", "decoding", "calibration"},
     {"probability"},
-    {"classifiers", "assess", "choose", "datasets"},
+    {"classifiers", "assess", "datasets"},
+    {"choose"},
     {"lab"},
     {"plot", "cli"},
 ]

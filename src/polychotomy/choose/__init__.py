@@ -1,5 +1,6 @@
-"""Choosing hyper-parameters."""
+"""Choosing hyper-parameters and reductions."""
 
 from polychotomy.choose._greedy import GreedySearchCV, Scale
+from polychotomy.choose._reductions import Reduction, available_reductions
 
-__all__ = ["GreedySearchCV", "Scale"]
+__all__ = ["GreedySearchCV", "Reduction", "Scale", "available_reductions"]
