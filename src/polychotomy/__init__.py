@@ -1,9 +1,9 @@
 """Multi-class classification from any binary classifier.
 
 Choose how the classes are split (:mod:`~polychotomy.codes`, :mod:`~polychotomy.structures`), train
-the binary problems (:class:`CodeClassifier`, :class:`TreeClassifier`), and get back a class
-(:mod:`~polychotomy.decoding`), its probability (:mod:`~polychotomy.probability`), or an honest
-"don't know".
+the binary problems (:class:`CodeClassifier`, :class:`TreeClassifier`,
+:class:`SingleBinaryClassifier`), and get back a class (:mod:`~polychotomy.decoding`), its
+probability (:mod:`~polychotomy.probability`), or an honest "don't know".
 
 Names are loaded when they are first used, so that ``import polychotomy`` costs next to nothing.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         structures,
     )
     from polychotomy.choose import GreedySearchCV
-    from polychotomy.classifiers import CodeClassifier, TreeClassifier
+    from polychotomy.classifiers import CodeClassifier, SingleBinaryClassifier, TreeClassifier
     from polychotomy.codes import Code, available_codes, make_code
     from polychotomy.kernel import SharedKernelSVC
     from polychotomy.structures import Structure, format_structure, parse_structure
@@ -38,6 +38,7 @@ __all__ = [
     "CodeClassifier",
     "GreedySearchCV",
     "SharedKernelSVC",
+    "SingleBinaryClassifier",
     "Structure",
     "TreeClassifier",
     "assess",
@@ -62,6 +63,7 @@ _HOME = {
     "CodeClassifier": "classifiers",
     "GreedySearchCV": "choose",
     "SharedKernelSVC": "kernel",
+    "SingleBinaryClassifier": "classifiers",
     "Structure": "structures",
     "TreeClassifier": "classifiers",
     "available_codes": "codes",

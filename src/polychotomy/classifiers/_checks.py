@@ -123,34 +123,43 @@ def check_batch_labels(
     return classes, np.searchsorted(classes, y)
 
 
-def resolve_code(code: Any, classes: NDArray[Any], rng: Any) -> Code:
-    """Return the code for these classes from a name, a code, a matrix or a function of k."""
+def resolve_code(code: Any, classes: NDArray[Any], rng: Any, name: str = "code") -> Code:
+    """Return the code for these classes from a name, a code, a matrix or a function of k.
+
+    `name` is the parameter that it comes from.
+    """
     k = len(classes)
     if isinstance(code, str):
         if code not in available_codes():
-            raise unknown_name("code", code, available_codes())
+            raise unknown_name(name, code, available_codes())
         return make_code(code, k, random_state=rng)
     made = code(k) if callable(code) else code
     if not isinstance(made, Code):
         if np.ndim(made) != 2:
             raise ValueError(
-                "The 'code' parameter must be a name, a Code, a matrix of classes × problems or a "
-                f"function of the number of classes that returns one. Got {made!r}; the names are "
-                f"{', '.join(map(repr, available_codes()))}."
+                f"The {name!r} parameter must be a name, a Code, a matrix of classes × problems or "
+                f"a function of the number of classes that returns one. Got {made!r}; the names "
+                f"are {', '.join(map(repr, available_codes()))}."
             )
         made = Code(made)
-    if made.n_classes != k:
+    check_rows(made.matrix, classes, name)
+    return made
+
+
+def check_rows(matrix: NDArray[Any], classes: NDArray[Any], name: str) -> None:
+    """Raise ValueError unless there is a row for each class."""
+    n_rows, k = len(matrix), len(classes)
+    if n_rows != k:
         seen = ", ".join(repr(label) for label in classes[:5].tolist()) + (", …" if k > 5 else "")
         advice = (
-            "a class that the code expects is missing from y"
-            if made.n_classes > k
-            else "y has a class that the code does not know"
+            f"a class that the {name} expects is missing from y"
+            if n_rows > k
+            else f"y has a class that the {name} does not know"
         )
         raise ValueError(
-            f"The 'code' parameter must have a row for each class. Got {made.n_classes} rows for "
+            f"The {name!r} parameter must have a row for each class. Got {n_rows} rows for "
             f"the {k} classes of y ({seen}): {advice}."
         )
-    return made
 
 
 def _check_square(X: Any) -> None:

@@ -91,13 +91,16 @@ def make_plan(
     X: Any,
     y: NDArray[np.intp] | None,
     decoder: Any,
+    distinct: DistinctProblems | None = None,
 ) -> Plan:
-    """Return the plan of a classifier that trains its problems apart.
+    """Return the plan of a classifier.
 
     `chosen` has the learner of each problem of the code, and `decoder` is a rule or "auto". Without
-    X and y training goes by batches, and there is nothing to calibrate on.
+    X and y training goes by batches, and there is nothing to calibrate on. Problems are trained
+    apart, equal ones once, unless `distinct` says otherwise.
     """
-    distinct = distinct_problems(code.matrix, chosen) if len(learners) > 1 else code.distinct
+    if distinct is None:
+        distinct = distinct_problems(code.matrix, chosen) if len(learners) > 1 else code.distinct
     _, first = np.unique(distinct.index, return_index=True)
     learner_of = chosen[first]
     probability = _plan_probabilities(classifier, classes, nodes, learners, learner_of, X, y)

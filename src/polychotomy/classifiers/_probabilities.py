@@ -26,13 +26,15 @@ class ProbabilityPlan:
 
     `methods` has one for each node and may still be "auto", which the held-out outputs then settle;
     `calibrations` and `kinds` (of outputs) have one for each distinct problem. `splits` are the
-    folds of the calibration, None if it goes by the training samples or is not needed.
+    folds of the calibration, None if it goes by the training samples or is not needed. With
+    `shared`, all problems have one calibrator.
     """
 
     methods: tuple[str, ...]
     calibrations: tuple[str, ...]
     kinds: tuple[str, ...]
     splits: Sequence[tuple[Indices, Indices]] | None
+    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,19 +131,32 @@ def fit_probabilities(
     if set(plan.calibrations) == {"none"}:
         return ProbabilityModel(methods, plan.kinds, None, counts, distinct, nodes)
     outputs = _outputs_for_calibration(plan, model, train, X, problems, pairwise)
-    calibrators: list[Calibrator] = []
-    for s, name in enumerate(plan.calibrations):
-        if name == "none":
-            calibrators.append(calibrations.own_probability)
-            continue
-        samples = problems.samples(s)
-        positive = problems.target(s, samples) > 0
-        column = _limited(outputs[s], plan.kinds[s])
-        calibrators.append(CALIBRATIONS[name](column, positive, weights[s][samples]))
-    found = ProbabilityModel(methods, plan.kinds, tuple(calibrators), counts, distinct, nodes)
+    calibrators = tuple(_fit_calibrators(plan, outputs, problems, weights))
+    found = ProbabilityModel(methods, plan.kinds, calibrators, counts, distinct, nodes)
     if plan.splits is None:
         return found
     return _with_better_methods(plan, found, outputs, problems.y, weights)
+
+
+def _fit_calibrators(
+    plan: ProbabilityPlan,
+    outputs: list[Array],
+    problems: BinaryProblems,
+    weights: Sequence[Array],
+) -> list[Calibrator]:
+    """Return the calibrator of each problem."""
+    data = []
+    for s, column in enumerate(outputs):
+        samples = problems.samples(s)
+        positive = problems.target(s, samples) > 0
+        data.append((_limited(column, plan.kinds[s]), positive, weights[s][samples]))
+    if plan.shared:
+        pooled = [np.concatenate(parts) for parts in zip(*data, strict=True)]
+        return [CALIBRATIONS[plan.calibrations[0]](*pooled)] * len(data)
+    return [
+        calibrations.own_probability if name == "none" else CALIBRATIONS[name](*parts)
+        for name, parts in zip(plan.calibrations, data, strict=True)
+    ]
 
 
 def _outputs_for_calibration(
@@ -156,7 +171,7 @@ def _outputs_for_calibration(
 
     The models did not see the sample, or it is `model` if the sample was never held out.
     """
-    own = [problems.samples(s) for s in range(len(model.problems))]
+    own = [problems.samples(s) for s in range(problems.columns.shape[1])]
     outputs = [np.full(len(samples), np.nan) for samples in own]
 
     def fill(trained: SeparateModel, asked: Indices, columns: Indices) -> None:
@@ -170,13 +185,13 @@ def _outputs_for_calibration(
                 part = part[:, columns] if pairwise else part
                 outputs[s][place] = trained.problems[s].outputs(part, plan.kinds[s])
 
+    everything = np.arange(len(problems.y))
+    never = everything
     for training, test in plan.splits or ():
         fill(train(training), np.sort(test), training)
-    for s, samples in enumerate(own):
-        seen = np.flatnonzero(np.isnan(outputs[s]))
-        if seen.size:
-            part = rows_of(X, samples[seen])
-            outputs[s][seen] = model.problems[s].outputs(part, plan.kinds[s])
+        never = np.setdiff1d(never, test)
+    if never.size:
+        fill(model, never, everything)
     return outputs
 
 

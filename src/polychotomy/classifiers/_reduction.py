@@ -66,12 +66,16 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
     def _set_fitted(self, plan: Plan) -> None:
         """Set the fitted attributes that only this class has."""
 
+    def _base(self, lenient: bool = False) -> Any:
+        """Return the binary classifier, checked unless `lenient`."""
+        return check_base(self.estimator, lenient)
+
     def _can_learn_in_batches(self) -> bool:
-        return hasattr(check_base(self.estimator), "partial_fit")
+        return hasattr(self._base(), "partial_fit")
 
     def _sources(self) -> dict[str, Any]:
         """Return the estimators that metadata can be meant for, by name."""
-        return {"estimator": check_base(self.estimator)}
+        return {"estimator": self._base()}
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
@@ -94,7 +98,7 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
         self
         """
         with unless_fit_fails(self):
-            check_base(self.estimator)
+            self._base()
             X, y = check_data(self, X, y)
             classes, indices = check_labels(y)
             params = check_params(self, "fit", X, sample_weight, fit_params)
@@ -128,7 +132,7 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
         -------
         self
         """
-        check_base(self.estimator)
+        self._base()
         first = not self.__sklearn_is_fitted__()
         X, y = check_data(self, X, y, reset=first)
         labels, indices = check_batch_labels(y, classes, None if first else self.classes_)
@@ -215,26 +219,31 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         if self.estimator is None or hasattr(self.estimator, "__sklearn_tags__"):
-            base = get_tags(check_base(self.estimator, lenient=True))
+            base = get_tags(self._base(lenient=True))
             tags.input_tags = base.input_tags
             tags.non_deterministic = base.non_deterministic
         return tags
 
     def _train(self, plan: Plan, X: Any, y: NDArray[np.intp], method: str, params: Params) -> Self:
         """Train, and change what is fitted only when all has succeeded."""
-        before = self._model if method == "partial_fit" and self.__sklearn_is_fitted__() else None
-        self._model, self._probabilities = train(self, plan, before, X, y, method, params)
+        self._model, self._probabilities = self._trained(plan, X, y, method, params)
         self._plan = plan
         self.classes_, self.problems_ = plan.classes, list(plan.names)
         self._set_fitted(plan)
         return self
 
+    def _trained(
+        self, plan: Plan, X: Any, y: NDArray[np.intp], method: str, params: Params
+    ) -> tuple[SeparateModel, ProbabilityModel | None]:
+        """Return what training gives; nothing of this classifier changes."""
+        before = self._model if method == "partial_fit" and self.__sklearn_is_fitted__() else None
+        return train(self, plan, before, X, y, method, params)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
-    @property
-    def estimators_(self) -> list[Any]:
-        """The trained binary classifiers, one for each distinct problem."""
+    def _trained_estimators(self) -> list[Any]:
+        """Return the trained binary classifiers, one for each distinct problem."""
         check_is_fitted(self)
         return [problem.estimator for problem in self._model.problems]
 

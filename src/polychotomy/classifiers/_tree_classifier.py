@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from polychotomy.classifiers._checks import check_base, check_data
+from polychotomy.classifiers._checks import check_data
 from polychotomy.classifiers._learners import choose_learners
 from polychotomy.classifiers._nodes import lay_out
 from polychotomy.classifiers._plan import NOTHING_TO_CALIBRATE_ON, Plan, make_plan
@@ -349,7 +349,7 @@ class TreeClassifier(ReductionClassifier):
             pairwise=get_tags(self).input_tags.pairwise,
         )
         matrix, nodes = lay_out(structure, {c: r for r, c in enumerate(classes.tolist())})
-        base = check_base(self.estimator)
+        base = self._base()
         learners, chosen = choose_learners(base, self.estimators, structure.problems)
         rng = check_random_state(self.random_state)
         decoder = "ddag" if solve == "ddag" else self.decoder
@@ -383,6 +383,11 @@ class TreeClassifier(ReductionClassifier):
         self.node_decoders_ = list(plan.rules)
         methods = None if self._probabilities is None else self._probabilities.methods
         self.node_probabilities_ = list(methods or [None] * len(plan.nodes))
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The trained binary classifiers, one for each distinct problem."""
+        return self._trained_estimators()
 
     @property
     def node_estimators_(self) -> list[list[Any]]:

@@ -1,6 +1,7 @@
 """From samples and targets to a solution: which rows are used, and in which order they stand."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -83,7 +84,7 @@ def solve(
     """Solve problems on samples X, on rows that are shared with other trainings where there are."""
     store = active_store()
     place = None if store is None else store.place(X)
-    with _blas().limit(limits=1):  # the threads are over problems
+    with one_blas_thread():  # the threads are over problems
         if store is not None and place is not None:
             return _solve_in_store(store, place, kernel, problems, solver, cache_size, start)
         return _solve_sorted(kernel, X, problems, solver, cache_size, start)
@@ -131,6 +132,12 @@ def _solve_sorted(
     found = solver.solve(rows, in_order, start)
     rows.close()
     return replace(found, coefficients=found.coefficients.tocsr()[np.argsort(order)].tocsc())
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Let BLAS use one thread for a while."""
+    limited: AbstractContextManager[Any] = _blas().limit(limits=1)
+    return limited
 
 
 @cache

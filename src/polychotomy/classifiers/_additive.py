@@ -1,0 +1,116 @@
+"""Learners that cannot tell classes by appended features, since they add features up.
+
+A score g(x) + h(E_r) ranks the classes alike for every x: by h(E_r). That is what every learner
+gives that is linear in its features, or a sum of functions of one feature each.
+"""
+
+from typing import Any
+
+_LINEAR, _ADDITIVE = "linear", "additive"
+
+# Steps of a pipeline: of one feature each and affine; of one feature each; linear in all.
+_AFFINE_STEPS = {
+    "MaxAbsScaler",
+    "MinMaxScaler",
+    "RobustScaler",
+    "SelectorMixin",
+    "SimpleImputer",
+    "StandardScaler",
+}
+_FEATUREWISE_STEPS = {
+    "AdditiveChi2Sampler",
+    "KBinsDiscretizer",
+    "OneHotEncoder",
+    "OrdinalEncoder",
+    "PowerTransformer",
+    "QuantileTransformer",
+    "SplineTransformer",
+}
+_LINEAR_STEPS = {"FactorAnalysis", "FastICA", "PCA", "IncrementalPCA", "TruncatedSVD"}
+
+_WRAPPERS = {
+    "BaseSearchCV",
+    "CalibratedClassifierCV",
+    "FixedThresholdClassifier",
+    "TunedThresholdClassifierCV",
+}
+_TREES = {
+    "DecisionTreeClassifier",
+    "ForestClassifier",
+    "GradientBoostingClassifier",
+    "HistGradientBoostingClassifier",
+}
+
+
+def additive_kind(estimator: Any) -> str | None:
+    """Return "linear" or "additive" for learners that are known to be, otherwise None.
+
+    Looks into pipelines, searches and wrappers. Linear are scikit-learn's linear classifiers, SVMs
+    with a linear kernel and networks without activation; additive are naive Bayes and ensembles of
+    trees with a single split, and linear ones after steps that go by one feature each.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+    >>> from polychotomy.classifiers._additive import additive_kind
+    >>> additive_kind(make_pipeline(StandardScaler(), LogisticRegression()))
+    'linear'
+    >>> additive_kind(make_pipeline(PolynomialFeatures(), LogisticRegression()))
+    """
+    names = _ancestors(estimator)
+    if "Pipeline" in names:
+        kind = additive_kind(estimator.steps[-1][1])
+        for _, step in reversed(estimator.steps[:-1]):
+            kind = _before(step, kind)
+        return kind
+    if names & _WRAPPERS:
+        return additive_kind(estimator.estimator)
+    if _is_linear(estimator, names):
+        return _LINEAR
+    return _ADDITIVE if _is_additive(estimator, names) else None
+
+
+def _before(step: Any, kind: str | None) -> str | None:
+    """Return what a learner of the given kind is in the features that go into a step."""
+    names = _ancestors(step)
+    if kind is None or step is None or step == "passthrough":
+        return kind
+    if "FunctionTransformer" in names:
+        return kind if step.func is None else None
+    if names & _AFFINE_STEPS:
+        return kind
+    if names & _FEATUREWISE_STEPS:
+        return _ADDITIVE
+    return _LINEAR if kind == _LINEAR and names & _LINEAR_STEPS else None
+
+
+def _is_linear(learner: Any, names: set[str]) -> bool:
+    if "LinearClassifierMixin" in names:
+        return True
+    if "MLPClassifier" in names:
+        return bool(learner.activation == "identity")
+    kernel = getattr(learner, "kernel", None)
+    return isinstance(kernel, str) and (
+        kernel == "linear" or (kernel == "poly" and getattr(learner, "degree", None) == 1)
+    )
+
+
+def _is_additive(learner: Any, names: set[str]) -> bool:
+    if "_BaseNB" in names:
+        return True
+    if "AdaBoostClassifier" in names:
+        return learner.estimator is None or _splits_once(learner.estimator)
+    return _splits_once(learner)
+
+
+def _splits_once(learner: Any) -> bool:
+    """Whether it is a tree with a single split, or made of such trees."""
+    if not _ancestors(learner) & _TREES:
+        return False
+    return bool(learner.max_depth == 1 or learner.max_leaf_nodes == 2)
+
+
+def _ancestors(estimator: Any) -> set[str]:
+    return {ancestor.__name__ for ancestor in type(estimator).__mro__}
