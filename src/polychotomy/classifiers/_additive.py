@@ -66,7 +66,8 @@ def additive_kind(estimator: Any) -> str | None:
             kind = _before(step, kind)
         return kind
     if names & _WRAPPERS:
-        return additive_kind(estimator.estimator)
+        inner = estimator.estimator  # None stands for a LinearSVC in CalibratedClassifierCV
+        return _LINEAR if inner is None else additive_kind(inner)
     if _is_linear(estimator, names):
         return _LINEAR
     return _ADDITIVE if _is_additive(estimator, names) else None

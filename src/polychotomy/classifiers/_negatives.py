@@ -11,8 +11,9 @@ from polychotomy.errors import unknown_name
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-NEGATIVES = ("random", "hard")
+NEGATIVES = ("random", "hard", "near")
 _MOST = 4
+_RELATIVE_ODDS = 2.0
 
 
 def check_negatives(n_negatives: Any, negatives: Any, n_classes: int) -> int:
@@ -32,32 +33,10 @@ def check_negatives(n_negatives: Any, negatives: Any, n_classes: int) -> int:
     return int(n_negatives)
 
 
-def kept_classes(scores: Array, y: Indices, s: int) -> NDArray[np.bool_]:
-    """Return, for each sample, its own class and the `s` others with the largest scores.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_classes)
-    y : ndarray of shape (n_samples,)
-        Class indices.
-    s : int
-
-    Returns
-    -------
-    kept : ndarray of bool of shape (n_samples, n_classes)
-        s + 1 in each row; of equal scores the first classes are kept.
-    """
-    samples = np.arange(len(y))
-    ranked = -scores
-    ranked[samples, y] = -np.inf
-    order = np.argsort(ranked, axis=1, kind="stable")[:, : s + 1]
-    kept = np.zeros(scores.shape, dtype=bool)
-    kept[samples[:, np.newaxis], order] = True
-    return kept
-
-
-def confusion_scores(X: Any, y: Indices, n_classes: int, *, pairwise: bool) -> Array:
-    """Return how near each sample is to each class: minus the squared distance to its mean.
+def choose_negatives(
+    X: Any, y: Indices, n_classes: int, s: int, how: str, rng: Any, *, pairwise: bool
+) -> NDArray[np.bool_]:
+    """Return, for each sample, its own class and `s` others.
 
     Parameters
     ----------
@@ -65,21 +44,54 @@ def confusion_scores(X: Any, y: Indices, n_classes: int, *, pairwise: bool) -> A
         Or the kernel of the samples, in whose space distances then are.
     y : ndarray of shape (n_samples,)
         Class indices.
-    n_classes : int
+    n_classes, s : int
+    how : {"random", "hard", "near"}
+        Drawn evenly; the nearest ones; drawn with odds of exp(−2 d_r / min d), where d_r is the
+        distance from the sample to the nearest one of class r.
+    rng : RandomState
     pairwise : bool
         Whether X is a kernel.
 
     Returns
     -------
-    scores : ndarray of shape (n_samples, n_classes)
-        Up to a constant for each sample.
+    kept : ndarray of bool of shape (n_samples, n_classes)
+        s + 1 in each row.
     """
-    members = np.eye(n_classes)[y]
-    members /= members.sum(axis=0)
+    samples = np.arange(len(y))
+    if how == "random":
+        keys = rng.random_sample((len(y), n_classes))
+    else:
+        keys = _distances_to_classes(X, y, n_classes, pairwise)
+        keys[samples, y] = np.inf
+        if how == "near":  # the largest of log-odds + Gumbel noise are a draw without replacement
+            nearest = np.maximum(keys.min(axis=1, keepdims=True), np.finfo(float).tiny)
+            keys = _RELATIVE_ODDS * keys / nearest - rng.gumbel(size=keys.shape)
+    keys[samples, y] = -np.inf
+    kept = np.zeros(keys.shape, dtype=bool)
+    order = np.argsort(keys, axis=1, kind="stable")
+    kept[samples[:, np.newaxis], order[:, : s + 1]] = True
+    return kept
+
+
+def _distances_to_classes(X: Any, y: Indices, n_classes: int, pairwise: bool) -> Array:
+    """Return the distance from each sample to the nearest one of each class."""
+    from sklearn.neighbors import NearestNeighbors
+
     X = as_array(X)
-    if pairwise:
-        products = np.asarray(X @ members)
-        return 2 * products - np.einsum("ir,ir->r", members, products)
-    means = np.asarray(X.T @ members).T
-    products = np.asarray(X @ means.T)
-    return 2 * products - (means**2).sum(axis=1)
+    distances = np.empty((len(y), n_classes))
+    for r in range(n_classes):
+        members = np.flatnonzero(y == r)
+        if pairwise:
+            distances[:, r] = _kernel_distances(X, members)
+        else:
+            nearest = NearestNeighbors(n_neighbors=1).fit(X[members]).kneighbors(X)[0]
+            distances[:, r] = nearest[:, 0]
+    return distances
+
+
+def _kernel_distances(K: Any, members: Indices) -> Array:
+    """Return min_j sqrt(K_ii − 2 K_ij + K_jj) over the members j."""
+    own, columns = K.diagonal(), K[:, members]
+    columns = columns if isinstance(columns, np.ndarray) else columns.toarray()
+    squares = own + (own[members] - 2 * columns).min(axis=1)
+    return np.sqrt(np.maximum(squares, 0))

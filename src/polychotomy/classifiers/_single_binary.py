@@ -64,8 +64,11 @@ class SingleBinaryClassifier(FlatCodeClassifier):
         How many replicas of other classes each sample keeps for training beside that of its own
         (section 5); ``"auto"`` takes min(4, k − 1), None all k − 1. Only with
         ``scheme="replicate"``.
-    negatives : {"random", "hard"}, default="random"
-        Which ones: drawn without replacement, or those of the classes whose means are nearest.
+    negatives : {"random", "hard", "near"}, default="random"
+        Which ones: drawn without replacement; those of the nearest classes, by the Euclidean
+        distance (or that of a precomputed kernel) to their nearest samples; or drawn so that nearer
+        classes are more likely. With few negatives ``"hard"`` fails where far samples of a class
+        then have no replica that says so; ``"near"`` does not.
     feature : {"nominal", "numeric"}, default="nominal"
         How ``scheme="single_call"`` writes the number s: as ℓ features of which the s-th is 1, or
         as one number from 1 to ℓ.

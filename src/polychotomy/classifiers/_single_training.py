@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params
 
-from polychotomy.classifiers._negatives import confusion_scores, kept_classes
+from polychotomy.classifiers._negatives import choose_negatives
 from polychotomy.classifiers._plan import Plan
 from polychotomy.classifiers._probabilities import ProbabilityModel, fit_probabilities
 from polychotomy.classifiers._replicas import (
@@ -48,7 +48,7 @@ class ReplicaPlan(Plan):
         How a sample and a problem become features.
     n_negatives : int
         How many other classes' replicas each sample keeps.
-    negatives : {"random", "hard"}
+    negatives : {"random", "hard", "near"}
     negatives_seed : int or None
         Draws them.
     """
@@ -64,11 +64,9 @@ class ReplicaPlan(Plan):
         k = len(self.classes)
         if self.n_negatives == k - 1:
             return targets
-        if self.negatives == "hard":
-            scores = confusion_scores(X, y, k, pairwise=pairwise)
-        else:
-            scores = check_random_state(self.negatives_seed).random_sample(targets.shape)
-        return np.where(kept_classes(scores, y, self.n_negatives), targets, 0).astype(np.int8)
+        rng = check_random_state(self.negatives_seed)
+        kept = choose_negatives(X, y, k, self.n_negatives, self.negatives, rng, pairwise=pairwise)
+        return np.where(kept, targets, 0).astype(np.int8)
 
 
 def stays_joint(learner: Any, replication: Replication) -> bool:

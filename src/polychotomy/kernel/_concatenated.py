@@ -205,7 +205,7 @@ class ConcatenatedKernel:
     def of_products(self, products: NDArray[Any]) -> NDArray[Any]:
         """Return kernel values from products of entries."""
         kernel = self.kernel
-        inner = kernel.gamma * products + kernel.coef0
+        inner = float(kernel.gamma) * products + kernel.coef0  # a NumPy float would be double
         return inner**kernel.degree if kernel.name == "poly" else np.tanh(inner)
 
 
