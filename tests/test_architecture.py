@@ -14,7 +14,7 @@ LAYERS = [
     {"structures", "learners", "kernel", "decoding", "calibration"},
     {"probability"},
     {"classifiers", "assess", "datasets"},
-    {"choose"},
+    {"choose", "active"},
     {"lab"},
     {"plot", "cli"},
 ]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from polychotomy import (
+        active,
         assess,
         calibration,
         choose,
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
         structures,
     )
     from polychotomy.choose import GreedySearchCV
-    from polychotomy.classifiers import CodeClassifier, SingleBinaryClassifier, TreeClassifier
+    from polychotomy.classifiers import (
+        CodeClassifier,
+        KernelSBCClassifier,
+        SingleBinaryClassifier,
+        TreeClassifier,
+    )
     from polychotomy.codes import Code, available_codes, make_code
     from polychotomy.kernel import SharedKernelSVC
     from polychotomy.structures import Structure, format_structure, parse_structure
@@ -37,10 +43,12 @@ __all__ = [
     "Code",
     "CodeClassifier",
     "GreedySearchCV",
+    "KernelSBCClassifier",
     "SharedKernelSVC",
     "SingleBinaryClassifier",
     "Structure",
     "TreeClassifier",
+    "active",
     "assess",
     "available_codes",
     "calibration",
@@ -62,6 +70,7 @@ _HOME = {
     "Code": "codes",
     "CodeClassifier": "classifiers",
     "GreedySearchCV": "choose",
+    "KernelSBCClassifier": "classifiers",
     "SharedKernelSVC": "kernel",
     "SingleBinaryClassifier": "classifiers",
     "Structure": "structures",
