@@ -72,7 +72,7 @@ def calibrate(
 
 
 def _together(model: Any, n_problems: int) -> JointlyTrained:
-    return JointlyTrained.of(model, n_problems, apart=False)
+    return JointlyTrained.of(model, n_problems)
 
 
 def _check_folds(splits: list[tuple[Indices, Indices]], y: Indices, classes: NDArray[Any]) -> None:

@@ -19,7 +19,7 @@ from polychotomy.classifiers._coupled_problem import (
 )
 from polychotomy.classifiers._probabilities import ProbabilityModel
 from polychotomy.classifiers._risk_bound import check_bound_parameters, multiclass_risk_bound
-from polychotomy.kernel import JointSVC, SharedKernelSVC
+from polychotomy.kernel import JointSVC, SharedKernelSVC, rows_kept
 from polychotomy.kernel._functions import resolve_gamma
 from polychotomy.kernel._learned_coupling import (
     LearnedCoupling,
@@ -236,8 +236,9 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
             bases = extension_couplings(resolve_extensions(self.extensions, classes), gamma)
             fixed = resolve_weights(self.weights, len(bases), indices, len(classes), weight, radius)
             plan = plan_probabilities(self, problem, classes)
-            learned = self._learn(problem, bases, radius, fixed)
-            probabilities = calibrate(plan, problem, classes, learned.best) if plan else None
+            with rows_kept(X, indices):
+                learned = self._learn(problem, bases, radius, fixed)
+                probabilities = calibrate(plan, problem, classes, learned.best) if plan else None
             self.calibration_ = plan.calibrations[0] if plan else None
             return self._set_fitted(problem, classes, radius, learned, probabilities)
 

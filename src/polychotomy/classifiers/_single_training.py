@@ -21,7 +21,7 @@ from polychotomy.classifiers._replicas import (
     as_array,
 )
 from polychotomy.classifiers._training import Params, route
-from polychotomy.kernel import SharedKernelSVC, fit_concatenated
+from polychotomy.kernel import SharedKernelSVC, fit_concatenated, rows_kept
 from polychotomy.kernel._concatenated import CONCATENATED, FACTORISING
 from polychotomy.learners import (
     BinaryProblems,
@@ -93,7 +93,8 @@ def train_replicas(
     context = classifier._init_callback_context(max_subtasks=len(parts))
     context.call_on_fit_task_begin(estimator=classifier)
     progress = FitProgress(classifier, context, len(parts), classifier.verbose)
-    models = _train_parts(classifier, plan, X, parts, routed, progress)
+    with rows_kept(X, y):
+        models = _train_parts(classifier, plan, X, parts, routed, progress)
     probabilities = None
     if plan.probability is not None:
         of_fold = {id(training): models[p + 1] for p, (training, _) in enumerate(splits)}

@@ -3,7 +3,7 @@
 from polychotomy.kernel._concatenated import ConcatenatedSVC, fit_concatenated
 from polychotomy.kernel._joint import JointSVC
 from polychotomy.kernel._rows import free_memory
-from polychotomy.kernel._store import shared_kernel
+from polychotomy.kernel._store import rows_kept, shared_kernel
 from polychotomy.kernel._svc import SharedKernelSVC
 
 __all__ = [
@@ -12,5 +12,6 @@ __all__ = [
     "SharedKernelSVC",
     "fit_concatenated",
     "free_memory",
+    "rows_kept",
     "shared_kernel",
 ]

@@ -1,7 +1,7 @@
 """Kernel rows that outlive one training: for all folds and parameters of a search."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from threading import Lock
 from typing import Any
@@ -52,6 +52,18 @@ def shared_kernel(X: Any, y: ArrayLike) -> Iterator[None]:
     finally:
         _active.reset(token)
         store.close()
+
+
+@contextmanager
+def rows_kept(X: Any, y: ArrayLike) -> Iterator[None]:
+    """Let several trainings on the same samples share rows, unless they do already.
+
+    Sparse samples share nothing.
+    """
+    store = active_store()
+    shared = isinstance(X, np.ndarray) and (store is None or store.place(X) is None)
+    with shared_kernel(X, y) if shared else nullcontext():
+        yield
 
 
 def active_store() -> "KernelStore | None":
@@ -134,9 +146,9 @@ class KernelStore:
 
     def _keys(self, found: Indices, targets: NDArray[np.int8]) -> tuple[bytes, bytes]:
         """Return what tells problems apart, by the sides of the classes, and what tells folds."""
-        sides = np.zeros((self._labels[-1] + 1, targets.shape[1]), dtype=np.int8)
-        sides[self._labels[found]] = targets[found]
-        return sides.tobytes(), np.sort(found).tobytes()
+        sides = np.zeros((self._labels[-1] + 1, targets.shape[1]), dtype=np.int64)
+        np.add.at(sides, self._labels[found], targets[found])
+        return np.sign(sides).tobytes(), np.sort(found).tobytes()
 
     def close(self) -> None:
         """Give up all rows and solutions."""

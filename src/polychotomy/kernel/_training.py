@@ -82,7 +82,7 @@ def solve(
     start: csc_array | None = None,
 ) -> Solution:
     """Solve problems on samples X, on rows that are shared with other trainings where there are."""
-    store = active_store()
+    store = active_store() if kernel.name != "precomputed" else None
     place = None if store is None else store.place(X)
     with one_blas_thread():  # the threads are over problems
         if store is not None and place is not None:
