@@ -93,7 +93,7 @@ def train_replicas(
     context = classifier._init_callback_context(max_subtasks=len(parts))
     context.call_on_fit_task_begin(estimator=classifier)
     progress = FitProgress(classifier, context, len(parts), classifier.verbose)
-    with rows_kept(X, y):
+    with rows_kept(as_array(X), y):
         models = _train_parts(classifier, plan, X, parts, routed, progress)
     probabilities = None
     if plan.probability is not None:
