@@ -7,7 +7,13 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from polychotomy import CodeClassifier, GreedySearchCV, SharedKernelSVC, TreeClassifier
+from polychotomy import (
+    CodeClassifier,
+    GreedySearchCV,
+    SharedKernelSVC,
+    SingleBinaryClassifier,
+    TreeClassifier,
+)
 from polychotomy.codes import one_vs_one
 from polychotomy.structures import balanced, from_code, two_children
 
@@ -77,6 +83,18 @@ CODES = (
         CodeClassifier(EXACT_SVC, probability=None),
         CodeClassifier(SharedKernelSVC(kernel="precomputed"), "one_vs_rest", probability=None),
         TreeClassifier(EXACT_SVC, probability=None),
+        SingleBinaryClassifier(EXACT_SVC, cv=None),
+        SingleBinaryClassifier(EXACT_SVC, scheme="single_call", probability=None),
+        SingleBinaryClassifier(
+            clone(EXACT_SVC).set_params(kernel="poly", degree=2, coef0=1.0, C=0.01, tol=1e-8),
+            "identity",
+            probability=None,
+        ),
+        SingleBinaryClassifier(SharedKernelSVC(kernel="precomputed"), probability=None),
+        SingleBinaryClassifier(DecisionTreeClassifier(random_state=0)),
+        SingleBinaryClassifier(
+            RidgeClassifier(solver="cholesky"), scheme="kesler", probability=None
+        ),
         TreeClassifier(),
         *(TreeClassifier(structure=name) for name in ("balanced", "chain", "ddag")),
         TreeClassifier(solve="recursive", probability=None),
