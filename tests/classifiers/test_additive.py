@@ -95,7 +95,6 @@ NEITHER = [
     [(e, "linear") for e in LINEAR]
     + [(e, "additive") for e in ADDITIVE]
     + [(e, None) for e in NEITHER],
-    ids=str,
 )
 def test_kinds(estimator, kind):
     assert additive_kind(estimator) == kind

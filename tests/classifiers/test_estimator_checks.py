@@ -92,9 +92,7 @@ CODES = (
         ),
         SingleBinaryClassifier(SharedKernelSVC(kernel="precomputed"), probability=None),
         SingleBinaryClassifier(DecisionTreeClassifier(random_state=0)),
-        SingleBinaryClassifier(
-            RidgeClassifier(solver="cholesky"), scheme="kesler", probability=None
-        ),
+        SingleBinaryClassifier(RidgeClassifier(tol=1e-12), scheme="kesler", probability=None),
         TreeClassifier(),
         *(TreeClassifier(structure=name) for name in ("balanced", "chain", "ddag")),
         TreeClassifier(solve="recursive", probability=None),

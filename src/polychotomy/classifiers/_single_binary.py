@@ -85,7 +85,7 @@ class SingleBinaryClassifier(FlatCodeClassifier):
     shared_calibration : bool, default=True
         Whether one calibration is fitted to the outputs of all replicas, which come from one
         classifier, or one to those of each class. A shared one keeps the classes' order: the most
-        probable class is the predicted one.
+        probable class is the predicted one. One for each can have the lower log loss.
     cv : int, cross-validation generator, iterable or None, default=5
         The folds on whose held-out outputs the calibration is fitted: the classifier is trained
         once more for each. None fits it on the outputs of the training samples.
