@@ -32,6 +32,10 @@ class DataError(PolychotomyError, ValueError):
     """Samples that cannot be used, or a data set that is not to be had."""
 
 
+class StoreError(PolychotomyError, OSError):
+    """A file of results that cannot be used: locked, damaged, not ours, of another version."""
+
+
 class MissingExtraError(PolychotomyError, ImportError):
     """An optional dependency is needed and is not installed."""
 

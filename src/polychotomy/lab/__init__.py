@@ -1,6 +1,28 @@
-"""Comparing: protocols that run reductions side by side, and what the papers published."""
+"""Comparing: protocols that run reductions side by side, and what the papers published.
+
+A :class:`Plan` holds all cells of a comparison (data set × fold × reduction × base); its ``run``
+computes those that a :class:`Store` does not have; :func:`summarise` makes a table and a
+recommendation of them.
+"""
 
 from polychotomy.lab import published
-from polychotomy.lab._compare import Comparison, compare
+from polychotomy.lab._bases import available_bases, make_base
+from polychotomy.lab._cells import Cell
+from polychotomy.lab._measure import Failure
+from polychotomy.lab._protocols import Protocol
+from polychotomy.lab._runner import Plan, Progress
+from polychotomy.lab._samples import Samples
+from polychotomy.lab._store import Store
 
-__all__ = ["Comparison", "compare", "published"]
+__all__ = [
+    "Cell",
+    "Failure",
+    "Plan",
+    "Progress",
+    "Protocol",
+    "Samples",
+    "Store",
+    "available_bases",
+    "make_base",
+    "published",
+]

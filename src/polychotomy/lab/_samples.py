@@ -1,0 +1,115 @@
+"""A data set as the protocols take it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polychotomy.errors import DataError, require
+from polychotomy.lab._cells import canonical
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Labelled samples, with the fixed split where there is one.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in tables.
+    data : DataFrame of shape (n_samples, n_features)
+        Features, as :func:`polychotomy.datasets.make_preprocessor` takes them.
+    y : ndarray of shape (n_samples,)
+        The index of each sample's class.
+    classes : tuple of str
+        Names of the classes.
+    train, test : ndarray or None
+        Row numbers of the fixed split.
+
+    Examples
+    --------
+    >>> from polychotomy import datasets
+    >>> from polychotomy.lab import Samples
+    >>> wine = Samples.of(datasets.load("wine"))
+    >>> wine.name, wine.data.shape, wine.classes
+    ('wine', (178, 13), ('class_0', 'class_1', 'class_2'))
+    """
+
+    name: str
+    data: Any
+    y: Rows
+    classes: tuple[str, ...]
+    train: Rows | None = None
+    test: Rows | None = None
+
+    @classmethod
+    def of(cls, bunch: Any) -> "Samples":
+        """Return what :func:`polychotomy.datasets.load` or ``read`` returned, in this form."""
+        return cls.make(
+            bunch.name, bunch.data, bunch.target, bunch.get("train"), bunch.get("test")
+        )
+
+    @classmethod
+    def make(
+        cls, name: str, X: Any, y: Any, train: Rows | None = None, test: Rows | None = None
+    ) -> "Samples":
+        """Return features and labels of any kind in this form.
+
+        Parameters
+        ----------
+        name : str
+            What to call the data set.
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            Features.
+        y : array-like of shape (n_samples,)
+            Labels of two classes or more.
+        train, test : ndarray, optional
+            Row numbers of a fixed split.
+        """
+        pd = require("pandas", extra="data")
+        frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
+        labels = np.asarray(y)
+        if labels.shape != (len(frame),):
+            raise DataError(
+                f"{name}: the labels must be one for each of the {len(frame)} samples. "
+                f"Got shape {labels.shape}."
+            )
+        try:
+            found, indices = np.unique(labels, return_inverse=True)
+        except TypeError:  # labels of several kinds have no order but as texts
+            found, indices = np.unique(labels.astype(str), return_inverse=True)
+        if len(found) < 2:
+            raise DataError(f"{name}: there must be two classes or more, and there is one.")
+        return cls(name, frame, indices, tuple(str(label) for label in found), train, test)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of features and labels; the names of the columns do not matter, their order does.
+
+        Numbers count by their value, all else by its text.
+        """
+        digest = sha256(canonical([self.data.shape, self.classes]).encode())
+        for part in self._parts():
+            digest.update(part)
+        return digest.hexdigest()
+
+    def _parts(self) -> Iterator[bytes]:
+        pd = require("pandas", extra="data")
+        yield self.y.astype("<i4").tobytes()
+        for place in range(self.data.shape[1]):
+            column = self.data.iloc[:, place]
+            kind = column.dtype
+            if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind):
+                values = column.to_numpy(float, na_value=np.nan) + 0.0  # no -0.0
+                yield b"number"
+                yield np.where(np.isnan(values), np.nan, values).astype("<f8").tobytes()
+            else:
+                codes, texts = pd.factorize(column.astype("string"), sort=True)
+                yield b"nominal" + canonical([str(text) for text in texts]).encode()
+                yield codes.astype("<i4").tobytes()
