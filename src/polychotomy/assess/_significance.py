@@ -171,12 +171,25 @@ def holm(
     chosen = int(ranks.argmin()) if control is None else _find(control, known)
     z = (ranks - ranks[chosen]) / _standard_error(values)
     pvalues: Array = 2 * norm.sf(np.abs(z))
-    others = np.delete(np.arange(len(known)), chosen)
-    order = others[np.argsort(pvalues[others], kind="stable")]
-    steps = pvalues[order] * np.arange(len(order), 0, -1)
-    adjusted = np.ones(len(known))
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    adjusted = np.insert(adjust_by_holm(np.delete(pvalues, chosen)), chosen, 1.0)
     return HolmTest(known, ranks, chosen, pvalues, adjusted, alpha)
+
+
+def adjust_by_holm(pvalues: Array) -> Array:
+    """Return p-values adjusted by Holm: the smallest level at which each comparison is rejected.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polychotomy.assess._significance import adjust_by_holm
+    >>> adjust_by_holm(np.array([0.04, 0.01, 0.03]))
+    array([0.06, 0.03, 0.06])
+    """
+    order = np.argsort(pvalues, kind="stable")
+    steps = pvalues[order] * np.arange(len(order), 0, -1)
+    adjusted = np.empty(len(order))
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
+    return adjusted
 
 
 def nemenyi(

@@ -1,5 +1,6 @@
 """Reading and writing on behalf of the commands, and telling what went wrong."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,8 +42,35 @@ def write_text(text: str, path: Path | None) -> None:
     if path is None:
         typer.echo(text)
     else:
-        with telling_errors(str(path)):
-            path.write_text(text + "\n", "utf-8")
+        with telling_errors(str(path)), replacing(path) as beside:
+            beside.write_text(text + "\n", "utf-8")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a file beside the path that takes its place in the end: all is written, or nothing."""
+    if path.exists() and not path.is_file():  # a device or a pipe
+        yield path
+        return
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield beside
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def check_can_write(path: Path | None) -> None:
+    """Raise OSError now if a file could not be written later, when much has been computed."""
+    if path is None:
+        return
+    folder = path.resolve().parent
+    if path.is_dir():
+        raise OSError(f"{path} is a folder; give the name of a file.")
+    if not folder.is_dir():
+        raise OSError(f"{path} cannot be written: there is no folder {folder}.")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise OSError(f"{path} cannot be written: permission is denied.")
 
 
 def read_data(data: str, target: str | None = None) -> Any:

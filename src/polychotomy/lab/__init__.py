@@ -13,6 +13,7 @@ from polychotomy.lab._protocols import Protocol
 from polychotomy.lab._runner import Plan, Progress
 from polychotomy.lab._samples import Samples
 from polychotomy.lab._store import Store
+from polychotomy.lab._summary import Row, Summary, comparisons, summarise
 
 __all__ = [
     "Cell",
@@ -20,9 +21,13 @@ __all__ = [
     "Plan",
     "Progress",
     "Protocol",
+    "Row",
     "Samples",
     "Store",
+    "Summary",
     "available_bases",
+    "comparisons",
     "make_base",
     "published",
+    "summarise",
 ]

@@ -1,6 +1,6 @@
 """Running a comparison: which cells there are, which are missing, and computing those."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -161,7 +161,7 @@ class Plan:
         finished = [task for task in self.tasks if task.key not in failed]
         return [_named(kept.get(task.key), task) for task in finished], failures
 
-    def _outcomes(self, tasks: list[Task], n_jobs: int | None) -> Iterator[Cell | Failure]:
+    def _outcomes(self, tasks: list[Task], n_jobs: int | None) -> Generator[Cell | Failure]:
         """Yield each cell as soon as it is finished."""
         workers = min(joblib.effective_n_jobs(n_jobs), max(len(tasks), 1))
         if workers == 1:
@@ -202,9 +202,7 @@ class _Memory:
 class _Clock:
     """Tells how many cells are done and how long the rest will take."""
 
-    def __init__(
-        self, total: int, missing: int, tell: Callable[[Progress], None] | None
-    ) -> None:
+    def __init__(self, total: int, missing: int, tell: Callable[[Progress], None] | None) -> None:
         self._total, self._missing, self._tell = total, missing, tell
         self._start, self._ticks = monotonic(), 0
         self._say(None, None)

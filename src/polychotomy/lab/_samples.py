@@ -51,9 +51,7 @@ class Samples:
     @classmethod
     def of(cls, bunch: Any) -> "Samples":
         """Return what :func:`polychotomy.datasets.load` or ``read`` returned, in this form."""
-        return cls.make(
-            bunch.name, bunch.data, bunch.target, bunch.get("train"), bunch.get("test")
-        )
+        return cls.make(bunch.name, bunch.data, bunch.target, bunch.get("train"), bunch.get("test"))
 
     @classmethod
     def make(

@@ -198,7 +198,11 @@ class Store:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             reason = _REASONS.get(code, f"cannot be used: {error}.")
             raise StoreError(f"{self.path} {reason}") from error
-        except (zlib.error, ValueError, EOFError) as error:  # what a cell's fields are unpacked from
+        except (
+            zlib.error,
+            ValueError,
+            EOFError,
+        ) as error:  # what a cell's fields are unpacked from
             raise StoreError(f"{self.path} is damaged. {_ASIDE}") from error
 
 

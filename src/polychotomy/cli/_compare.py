@@ -1,0 +1,309 @@
+"""``polychotomy compare``: which reduction to use, for one data set or fifty."""
+
+import json
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as ProgressBar
+
+from polychotomy.choose import Reduction, available_reductions
+from polychotomy.cli._files import check_can_write, printable, read_data, telling_errors
+from polychotomy.cli._tables import print_summary, write_report
+from polychotomy.lab import (
+    Cell,
+    Failure,
+    Plan,
+    Progress,
+    Protocol,
+    Samples,
+    Store,
+    available_bases,
+    summarise,
+)
+
+INTERRUPTED = 130
+
+
+class Tuning(StrEnum):
+    """How parameters of the binary learners are found."""
+
+    none = "none"
+    greedy = "greedy"
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _check_reductions(text: str) -> str:
+    try:
+        for name in _names(text):
+            if name not in ("standard", "all"):
+                Reduction.of(name)
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(str(error)) from None
+    return text
+
+
+def _check_base(text: str) -> str:
+    for name in _names(text):
+        if name not in available_bases():
+            raise typer.BadParameter(f"{name!r} is none of {', '.join(available_bases())}")
+    return text
+
+
+def _check_protocol(text: str) -> str:
+    try:
+        return str(Protocol.of(text))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _check_jobs(jobs: int) -> int:
+    if jobs == 0:
+        raise typer.BadParameter("0 is not a number of workers")
+    return jobs
+
+
+def compare_command(
+    data: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="DATA…",
+            help="Files (CSV, Parquet, ARFF, LIBSVM) or names of known data sets; by default "
+            "scikit-learn's digits.",
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help="Of files, the column of the labels; by default class, or the last."),
+    ] = None,
+    base: Annotated[
+        str,
+        typer.Option(
+            callback=_check_base,
+            help=f"Binary learners, with commas: {', '.join(available_bases())}.",
+        ),
+    ] = "logistic",
+    reductions: Annotated[
+        str,
+        typer.Option(
+            callback=_check_reductions,
+            help="standard, all, or names with commas, such as one_vs_one,bch:hamming "
+            f"({', '.join(available_reductions())}).",
+        ),
+    ] = "standard",
+    protocol: Annotated[
+        str,
+        typer.Option(
+            callback=_check_protocol,
+            help="cvN: N-fold cross-validation. split: the data set's own test part, or else 30 % "
+            "drawn once. repeatN: N such draws.",
+        ),
+    ] = "cv10",
+    tune: Annotated[
+        Tuning,
+        typer.Option(help="greedy: search kernel width and C (or their like) in every fold."),
+    ] = Tuning.none,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Draws folds, random codes and learners.")
+    ] = 0,
+    jobs: Annotated[
+        int, typer.Option(callback=_check_jobs, help="Worker processes; -1 for all cores.")
+    ] = -1,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep every finished cell in this file, and compute none that is there. By "
+            "default a temporary file, which stays only if the run does not finish."
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report to this HTML file.", metavar="FILE.html")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For programs, not for people.")] = False,
+) -> None:
+    """Compare reductions, and say which to use.
+
+    Every reduction is trained and tested on the same folds; numbers are standardised and other
+    columns become indicators, by the training part alone. The table shows means over the folds
+    with their standard errors, CPU seconds of a fold, the rank by error, and which reductions are
+    significantly worse than the best. Interrupt it when you like: with the same `--store` it goes
+    on where it was.
+
+    For example:
+
+    * `polychotomy compare`
+    * `polychotomy compare land.csv --target cover --base svm --tune greedy --store land.sqlite`
+    * `polychotomy compare satimage glass vowel --reductions all --protocol split --report all.html`
+
+    Exit status: 0 done; 1 the data, the store or the report's path cannot be used, or nothing could
+    be computed; 2 wrong usage; 130 interrupted.
+    """
+    if tune is Tuning.greedy:
+        _check_tunable(base)
+    with telling_interruption(store), telling_errors():
+        check_can_write(report)
+        data_sets = _read(data or ["digits"], target)
+        plan = Plan(
+            data_sets,
+            _reductions(reductions),
+            _names(base),
+            protocol=protocol,
+            tuning=tune.value,
+            seed=seed,
+        )
+        for remark in plan.remarks:
+            _tell(remark)
+        with open_store(store) as kept:
+            cells, failures = _run(plan, kept, jobs)
+            _tell_failures(failures)
+            if not cells:
+                raise ValueError("Nothing could be computed.")
+            title = f"{_title(data_sets)}; {', '.join(_names(base))}, {protocol}"
+            _show(cells, failures, title, report, as_json)
+
+
+def _show(
+    cells: list[Cell], failures: list[Failure], title: str, report: Path | None, as_json: bool
+) -> None:
+    summary = summarise(cells)
+    if as_json:
+        failed = [
+            {"data_set": f.data_set, "method": f.reduction, "fold": f.fold, "reason": f.reason}
+            for f in failures
+        ]
+        typer.echo(json.dumps(summary.as_dict() | {"failures": failed}, indent=2))
+    else:
+        print_summary(summary, title)
+    if report is not None:
+        write_report(cells, report, title)
+
+
+def _run(plan: Plan, store: Store, jobs: int) -> tuple[list[Cell], list[Failure]]:
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), "{task.fields[left]}")
+    shown = [TextColumn(c) if isinstance(c, str) else c for c in columns]
+    with ProgressBar(*shown, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("comparing", total=None, left="")
+
+        def advance(progress: Progress) -> None:
+            last = progress.last
+            said = "comparing" if last is None else f"{last.data_set}: {last.reduction}"
+            bar.update(
+                task,
+                completed=progress.done,
+                total=progress.total,
+                description=printable(said).replace("[", "\\["),
+                left=_time_left(progress.seconds_left),
+            )
+
+        return plan.run(store, n_jobs=jobs, progress=advance)
+
+
+def _time_left(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    clock = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+    return f"{clock} left"
+
+
+def _reductions(text: str) -> str | list[str]:
+    names = _names(text)
+    if names in (["standard"], ["all"]):
+        return names[0]
+    kinds = ("standard", "all")
+    each = [available_reductions(name) if name in kinds else (name,) for name in names]
+    return [name for some in each for name in some]
+
+
+def _check_tunable(base: str) -> None:
+    for name in _names(base):
+        if name not in available_bases(tunable=True):
+            tunable = ", ".join(available_bases(tunable=True))
+            raise typer.BadParameter(
+                f"{name} has nothing to tune; {tunable} have.", param_hint="--tune"
+            )
+
+
+def _read(data: list[str], target: str | None) -> list[Samples]:
+    """Return all data sets; files whose names are equal but for the folder go by their paths."""
+    found = [Samples.of(read_data(each, target)) for each in data]
+    names = [samples.name for samples in found]
+    if len(set(names)) == len(names):
+        return found
+    if len(set(data)) < len(data):
+        raise ValueError("A data set was given twice.")
+    from dataclasses import replace
+
+    return [replace(samples, name=each) for samples, each in zip(found, data, strict=True)]
+
+
+def _title(data_sets: list[Samples]) -> str:
+    if len(data_sets) > 1:
+        return f"{len(data_sets)} data sets"
+    (one,) = data_sets
+    n, d = one.data.shape
+    return f"{one.name}: {n} samples, {d} features, {len(one.classes)} classes"
+
+
+def _tell(text: str) -> None:
+    typer.echo(printable(text), err=True)
+
+
+def _tell_failures(failures: list[Failure]) -> None:
+    """Say once for each method and reason what was left out."""
+    folds: dict[tuple[str, str, str], list[int]] = {}
+    for failure in failures:
+        method = f"{failure.reduction} ({failure.base})"
+        folds.setdefault((failure.data_set, method, failure.reason), []).append(failure.fold)
+    for (data_set, method, reason), where in folds.items():
+        n = len(where)
+        _tell(f"{data_set}: {method} failed in {n} fold{'s' * (n > 1)}: {reason}")
+
+
+@contextmanager
+def telling_interruption(store: Path | None) -> Iterator[None]:
+    """End with status 130 after Ctrl-C, instead of a traceback."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        where = f" What was finished is in {store}; the same command goes on from there."
+        _tell("Interrupted." + (where if store is not None else ""))
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def open_store(path: Path | None) -> Iterator[Store]:
+    """Open the store, or a temporary one that stays, and is named, only if something goes wrong."""
+    if path is not None:
+        with Store(path) as store:
+            yield store
+        return
+    folder = Path(mkdtemp(prefix="polychotomy-"))
+    finished = 0
+    try:
+        with Store(folder / "results.sqlite") as store:
+            try:
+                yield store
+            except BaseException:
+                finished = len(store)
+                raise
+    except BaseException:
+        if finished:
+            option = f"--store {shlex.quote(str(folder / 'results.sqlite'))}"
+            _tell(f"{finished} finished cells were kept; to go on, add {option}")
+        raise
+    finally:
+        if not finished:
+            rmtree(folder, ignore_errors=True)

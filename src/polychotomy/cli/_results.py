@@ -1,0 +1,174 @@
+"""``polychotomy results``: what a store holds."""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from polychotomy.cli._files import check_can_write, printable, replacing, telling_errors
+from polychotomy.cli._tables import print_summary, write_report
+from polychotomy.lab import Cell, Store, comparisons, summarise
+
+results_app = typer.Typer(
+    help="List, look at and export the results that `polychotomy compare --store` keeps.",
+    no_args_is_help=True,
+)
+
+StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="The file given as --store.")]
+AsJson = Annotated[bool, typer.Option("--json", help="For programs, not for people.")]
+DataSet = Annotated[str | None, typer.Option("--data-set", help="Of this data set only.")]
+Base = Annotated[str | None, typer.Option(help="Of this binary learner only.")]
+
+
+@results_app.command("list")
+def list_results(store: StoreFile, as_json: AsJson = False) -> None:
+    """List the comparisons in a store: what was compared, and how many cells are finished.
+
+    Examples: `polychotomy results list land.sqlite`, `polychotomy results list land.sqlite --json`
+    """
+    with telling_errors():
+        groups = comparisons(_cells(store))
+    counts = [
+        {"comparison": words, "data_set": data_set, "base": base, "cells": n}
+        for words, cells in groups.items()
+        for (data_set, base), n in Counter((cell.data_set, cell.base) for cell in cells).items()
+    ]
+    if as_json:
+        typer.echo(json.dumps(counts, indent=2))
+        return
+    table = Table("data set", "base", box=None)
+    table.add_column("cells", justify="right")
+    table.add_column("comparison")
+    for row in counts:
+        name = Text(printable(str(row["data_set"])))
+        table.add_row(name, str(row["base"]), str(row["cells"]), str(row["comparison"]))
+    Console(width=None if sys.stdout.isatty() else 160, highlight=False).print(table)
+
+
+@results_app.command("show")
+def show_results(
+    store: StoreFile,
+    data_set: DataSet = None,
+    base: Base = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report to this HTML file.", metavar="FILE.html")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the table and the recommendation of each comparison in a store.
+
+    A report is of a single comparison. Examples: `polychotomy results show land.sqlite`,
+    `polychotomy results show land.sqlite --data-set land --report land.html`
+    """
+    with telling_errors():
+        check_can_write(report)
+        groups = comparisons(_cells(store, data_set, base))
+        if not groups:
+            raise ValueError(f"There are no such results in {store}.")
+        if report is not None and len(groups) > 1:
+            raise ValueError(f"A report is of one comparison, and {store} has {len(groups)}.")
+        summaries = {words: summarise(cells) for words, cells in groups.items()}
+        if as_json:
+            found = {words: summary.as_dict() for words, summary in summaries.items()}
+            typer.echo(json.dumps(found, indent=2))
+        else:
+            for words, summary in summaries.items():
+                print_summary(summary, words)
+        if report is not None:
+            for words, cells in groups.items():
+                write_report(cells, report, words)
+
+
+@results_app.command("export")
+def export_results(
+    store: StoreFile,
+    file: Annotated[Path, typer.Argument(help="What to write, .csv or .parquet.")],
+    data_set: DataSet = None,
+    base: Base = None,
+    predictions: Annotated[
+        bool, typer.Option("--predictions", help="A row for every tested sample, not every cell.")
+    ] = False,
+) -> None:
+    """Write the results to a table: a row for each cell, or for each tested sample.
+
+    Examples: `polychotomy results export land.sqlite cells.csv`, `polychotomy results export
+    land.sqlite predictions.parquet --predictions`
+    """
+    if file.suffix not in (".csv", ".parquet"):
+        raise typer.BadParameter("its name must end in .csv or .parquet", param_hint="FILE")
+    with telling_errors():
+        check_can_write(file)
+        row_maker = _prediction_rows if predictions else _cell_rows
+        rows = [row for cell in _cells(store, data_set, base) for row in row_maker(cell)]
+        if not rows:
+            raise ValueError(f"There are no such results in {store}.")
+        _write_table(rows, file)
+    typer.echo(f"{len(rows)} rows in {file}", err=True)
+
+
+def _cells(store: Path, data_set: str | None = None, base: str | None = None) -> list[Cell]:
+    with Store(store, create=False) as opened:
+        return list(opened.cells(data_set, base=base))
+
+
+def _identity(cell: Cell) -> dict[str, Any]:
+    return {
+        "data_set": cell.data_set,
+        "reduction": cell.reduction,
+        "base": cell.base,
+        "protocol": cell.settings["protocol"],
+        "tuning": cell.settings["tuning"],
+        "seed": cell.seed,
+        "fold": cell.fold,
+    }
+
+
+def _cell_rows(cell: Cell) -> Iterator[dict[str, Any]]:
+    metrics = ("error", "log_loss", "brier", "uncertainty_coefficient")
+    yield {
+        **_identity(cell),
+        **{name: cell.metrics.get(name) for name in metrics},
+        "n_train": cell.settings["n_train"],
+        "n_test": len(cell.rows),
+        "n_classes": len(cell.classes),
+        "n_problems": cell.n_problems,
+        "fit_seconds": cell.fit_seconds,
+        "predict_seconds": cell.predict_seconds,
+        "chosen": json.dumps(cell.chosen, ensure_ascii=False),
+        **{name.replace("-", "_"): version for name, version in cell.versions.items()},
+        "key": cell.key,
+    }
+
+
+def _prediction_rows(cell: Cell) -> Iterator[dict[str, Any]]:
+    for i, row in enumerate(cell.rows.tolist()):
+        probability = None if cell.probabilities is None else cell.probabilities[i]
+        yield {
+            **_identity(cell),
+            "row": row,
+            "truth": cell.classes[cell.truth[i]],
+            "predicted": cell.classes[cell.predicted[i]],
+            "probability_of_truth": None
+            if probability is None
+            else float(probability[cell.truth[i]]),
+            "largest_probability": None if probability is None else float(probability.max()),
+        }
+
+
+def _write_table(rows: list[dict[str, Any]], file: Path) -> None:
+    from polychotomy.errors import require
+
+    frame = require("pandas", extra="data").DataFrame(rows)
+    with replacing(file) as beside:
+        if file.suffix == ".csv":
+            frame.to_csv(beside, index=False)
+        else:
+            require("pyarrow", extra="parquet")
+            frame.to_parquet(beside, engine="pyarrow", index=False)

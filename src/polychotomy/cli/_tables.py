@@ -1,0 +1,101 @@
+"""Summaries of comparisons as tables in the terminal, as JSON, and as a report."""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from polychotomy.cli._files import printable
+from polychotomy.lab import Cell, Row, Summary
+
+_MOST_TABLES = 3
+
+
+def print_summary(summary: Summary, title: str) -> None:
+    """Print the tables, what to use, and how sure that is."""
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    several = len(summary.tables) > 1
+    if several and len(summary.tables) <= _MOST_TABLES:
+        for name, rows in summary.tables.items():
+            console.print(_table(rows, name))
+    elif several:
+        console.print(_errors(summary))
+    console.print(_table(summary.overall, title))
+    console.print(Text(summary.why, style="bold"))
+    if summary.how_sure:
+        console.print(Text(summary.how_sure))
+
+
+def _table(rows: Sequence[Row], title: str) -> Table:
+    table = Table(title=Text(printable(title)), title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("reduction", no_wrap=True)
+    headings = ("problems", "error %", "log loss", "Brier", "uncertainty coefficient")
+    for heading in (*headings, "fit s", "predict s", "rank"):
+        table.add_column(heading, justify="right")
+    table.add_column("against best", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            row.method,
+            str(row.n_problems),
+            _error(row),
+            *(_value(row, name) for name in ("log_loss", "brier", "uncertainty_coefficient")),
+            f"{row.fit_seconds:.2g}",
+            f"{row.predict_seconds:.2g}",
+            "" if row.rank is None else f"{row.rank:.2f}".removesuffix(".00"),
+            _against_best(row),
+            style="bold" if row.verdict == "best" else None,
+        )
+    return table
+
+
+def _error(row: Row) -> str:
+    spread = row.standard_errors.get("error")
+    return f"{100 * row.means['error']:.2f}" + (f" ± {100 * spread:.2f}" if spread else "")
+
+
+def _value(row: Row, metric: str) -> str:
+    return f"{row.means[metric]:.3f}" if metric in row.means else "–"
+
+
+def _against_best(row: Row) -> str:
+    if row.pvalue is None:
+        return row.verdict
+    p = "p < 0.001" if row.pvalue < 0.001 else f"p = {row.pvalue:.2g}"
+    return f"worse, {p}" if row.verdict == "worse" else p
+
+
+def _errors(summary: Summary) -> Table:
+    """Return the errors of all methods on all data sets, for when there are many."""
+    names = [row.method for row in summary.overall]
+    table = Table(title="Error % on each data set", title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("data set")
+    for name in names:
+        table.add_column(name, justify="right", overflow="fold")
+    for data_set, rows in summary.tables.items():
+        errors = {row.method: 100 * row.means["error"] for row in rows}
+        least = min(errors.values())
+        cells = [
+            Text("–")
+            if name not in errors
+            else Text(f"{errors[name]:.2f}", style="bold" if errors[name] == least else "")
+            for name in names
+        ]
+        table.add_row(Text(printable(data_set)), *cells)
+    return table
+
+
+def write_report(cells: Sequence[Cell], path: Path, title: str) -> None:
+    """Write the report, and say where it is."""
+    try:
+        report = import_module("polychotomy.report")
+    except ModuleNotFoundError:
+        typer.echo("This version cannot write reports; none was written.", err=True)
+        return
+    report.write_report(cells, path, title=title)
+    typer.echo(f"Report: {path.resolve()}", err=True)
