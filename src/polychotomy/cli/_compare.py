@@ -1,36 +1,26 @@
 """``polychotomy compare``: which reduction to use, for one data set or fifty."""
 
 import json
-import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as ProgressBar
 
 from polychotomy.choose import Reduction, available_reductions
-from polychotomy.cli._files import check_can_write, printable, read_data, telling_errors
+from polychotomy.cli._files import check_can_write, read_data, telling_errors
+from polychotomy.cli._running import keeping_results, run_with_progress, tell, telling_interruption
 from polychotomy.cli._tables import print_summary, write_report
 from polychotomy.lab import (
     Cell,
     Failure,
     Plan,
-    Progress,
     Protocol,
     Samples,
-    Store,
     available_bases,
     summarise,
 )
-
-INTERRUPTED = 130
 
 
 class Tuning(StrEnum):
@@ -151,7 +141,7 @@ def compare_command(
     """
     if tune is Tuning.greedy:
         _check_tunable(base)
-    with telling_interruption(store), telling_errors():
+    with telling_interruption(store) as check, telling_errors():
         check_can_write(report)
         data_sets = _read(data or ["digits"], target)
         plan = Plan(
@@ -163,9 +153,9 @@ def compare_command(
             seed=seed,
         )
         for remark in plan.remarks:
-            _tell(remark)
-        with open_store(store) as kept:
-            cells, failures = _run(plan, kept, jobs)
+            tell(remark)
+        with keeping_results(store) as kept:
+            cells, failures = run_with_progress(plan, kept, jobs, check)
             _tell_failures(failures)
             if not cells:
                 raise ValueError("Nothing could be computed.")
@@ -187,35 +177,6 @@ def _show(
         print_summary(summary, title)
     if report is not None:
         write_report(cells, report, title)
-
-
-def _run(plan: Plan, store: Store, jobs: int) -> tuple[list[Cell], list[Failure]]:
-    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), "{task.fields[left]}")
-    shown = [TextColumn(c) if isinstance(c, str) else c for c in columns]
-    with ProgressBar(*shown, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("comparing", total=None, left="")
-
-        def advance(progress: Progress) -> None:
-            last = progress.last
-            said = "comparing" if last is None else f"{last.data_set}: {last.reduction}"
-            bar.update(
-                task,
-                completed=progress.done,
-                total=progress.total,
-                description=printable(said).replace("[", "\\["),
-                left=_time_left(progress.seconds_left),
-            )
-
-        return plan.run(store, n_jobs=jobs, progress=advance)
-
-
-def _time_left(seconds: float | None) -> str:
-    if seconds is None:
-        return ""
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    clock = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
-    return f"{clock} left"
 
 
 def _reductions(text: str) -> str | list[str]:
@@ -244,8 +205,6 @@ def _read(data: list[str], target: str | None) -> list[Samples]:
         return found
     if len(set(data)) < len(data):
         raise ValueError("A data set was given twice.")
-    from dataclasses import replace
-
     return [replace(samples, name=each) for samples, each in zip(found, data, strict=True)]
 
 
@@ -257,10 +216,6 @@ def _title(data_sets: list[Samples]) -> str:
     return f"{one.name}: {n} samples, {d} features, {len(one.classes)} classes"
 
 
-def _tell(text: str) -> None:
-    typer.echo(printable(text), err=True)
-
-
 def _tell_failures(failures: list[Failure]) -> None:
     """Say once for each method and reason what was left out."""
     folds: dict[tuple[str, str, str], list[int]] = {}
@@ -269,41 +224,4 @@ def _tell_failures(failures: list[Failure]) -> None:
         folds.setdefault((failure.data_set, method, failure.reason), []).append(failure.fold)
     for (data_set, method, reason), where in folds.items():
         n = len(where)
-        _tell(f"{data_set}: {method} failed in {n} fold{'s' * (n > 1)}: {reason}")
-
-
-@contextmanager
-def telling_interruption(store: Path | None) -> Iterator[None]:
-    """End with status 130 after Ctrl-C, instead of a traceback."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        where = f" What was finished is in {store}; the same command goes on from there."
-        _tell("Interrupted." + (where if store is not None else ""))
-        raise typer.Exit(INTERRUPTED) from None
-
-
-@contextmanager
-def open_store(path: Path | None) -> Iterator[Store]:
-    """Open the store, or a temporary one that stays, and is named, only if something goes wrong."""
-    if path is not None:
-        with Store(path) as store:
-            yield store
-        return
-    folder = Path(mkdtemp(prefix="polychotomy-"))
-    finished = 0
-    try:
-        with Store(folder / "results.sqlite") as store:
-            try:
-                yield store
-            except BaseException:
-                finished = len(store)
-                raise
-    except BaseException:
-        if finished:
-            option = f"--store {shlex.quote(str(folder / 'results.sqlite'))}"
-            _tell(f"{finished} finished cells were kept; to go on, add {option}")
-        raise
-    finally:
-        if not finished:
-            rmtree(folder, ignore_errors=True)
+        tell(f"{data_set}: {method} failed in {n} fold{'s' * (n > 1)}: {reason}")

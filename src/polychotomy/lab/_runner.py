@@ -1,13 +1,16 @@
 """Running a comparison: which cells there are, which are missing, and computing those."""
 
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
-from time import monotonic
+from threading import Thread
+from time import monotonic, sleep
 from typing import Any, Protocol, TypeAlias
 
 import joblib
@@ -170,7 +173,10 @@ class Plan:
         parallel = joblib.Parallel(workers, return_as="generator_unordered", batch_size=1)
         used = {task.data_set for task in tasks}
         with _on_disk([self._samples[name] for name in sorted(used)]) as place:
-            calls = (joblib.delayed(_compute_from)(task, place[task.data_set]) for task in tasks)
+            calls = (
+                joblib.delayed(_compute_from)(task, place[task.data_set], os.getpid())
+                for task in tasks
+            )
             with closing(parallel(calls)) as outcomes:
                 yield from outcomes
 
@@ -299,5 +305,22 @@ def _samples_from(path: str) -> Samples:
     return samples
 
 
-def _compute_from(task: Task, path: str) -> Cell | Failure:
+def _compute_from(task: Task, path: str, parent: int) -> Cell | Failure:
+    _end_with(parent, str(Path(path).parent))
     return compute(task, _samples_from(path))
+
+
+@lru_cache(maxsize=1)
+def _end_with(parent: int, folder: str) -> None:
+    """Let this worker end, and take the data with it, when the process that it works for is killed.
+
+    It would otherwise finish what it has been given, and then wait for minutes.
+    """
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            sleep(0.5)
+        rmtree(folder, ignore_errors=True)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
