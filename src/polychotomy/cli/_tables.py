@@ -35,7 +35,7 @@ def print_summary(summary: Summary, title: str) -> None:
 def _table(rows: Sequence[Row], title: str) -> Table:
     table = Table(title=Text(printable(title)), title_justify="left", box=SIMPLE_HEAD)
     table.add_column("reduction", no_wrap=True)
-    headings = ("problems", "error %", "log loss", "Brier", "uncertainty coefficient")
+    headings = ("problems", "error %", "log loss", "Brier", "uncert. coef.")
     for heading in (*headings, "fit s", "predict s", "rank"):
         table.add_column(heading, justify="right")
     table.add_column("against best", no_wrap=True)
@@ -67,7 +67,8 @@ def _against_best(row: Row) -> str:
     if row.pvalue is None:
         return row.verdict
     p = "p < 0.001" if row.pvalue < 0.001 else f"p = {row.pvalue:.2g}"
-    return f"worse, {p}" if row.verdict == "worse" else p
+    where = f" on {row.worse_on}" if row.worse_on else ""
+    return f"worse{where}, {p}" if row.verdict == "worse" else p
 
 
 def _errors(summary: Summary) -> Table:

@@ -1,6 +1,7 @@
 """Running a comparison: which cells there are, which are missing, and computing those."""
 
 import os
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -177,8 +178,9 @@ class Plan:
                 joblib.delayed(_compute_from)(task, place[task.data_set], os.getpid())
                 for task in tasks
             )
-            with closing(parallel(calls)) as outcomes:
-                yield from outcomes
+            with _closing_quietly(parallel(calls)) as outcomes:
+                for outcome in outcomes:  # noqa: UP028: "yield from" would close it loudly
+                    yield outcome
 
 
 class _Keeper(Protocol):
@@ -286,6 +288,17 @@ def _hash_rows(train: Rows, test: Rows) -> str:
 def _named(cell: Cell, task: Task) -> Cell:
     """Return the cell under the plan's name: the same samples may have been stored as another's."""
     return cell if cell.data_set == task.data_set else replace(cell, data_set=task.data_set)
+
+
+@contextmanager
+def _closing_quietly(outcomes: Generator[Any]) -> Iterator[Generator[Any]]:
+    """Close in the end, without joblib's advice to those who stop before all is done."""
+    try:
+        yield outcomes
+    finally:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*tasks.*have been", UserWarning)
+            outcomes.close()
 
 
 @contextmanager

@@ -68,24 +68,49 @@ def compare_on_one(folds: Mapping[str, Sequence[Cell]], alpha: float) -> Differe
     errors = {name: mean_over_folds(cells, "error") for name, cells in folds.items()}
     best = min(names, key=lambda name: errors[name])
     ranks = average_ranks([list(errors.values())]) if len(names) > 1 else np.ones(1)
-    rows = np.concatenate([cell.rows for cell in folds[best]])
-    once = len(np.unique(rows)) == len(rows)
-    test = _mcnemar if once else _corrected_t
-    others = [name for name in names if name != best]
-    adjusted = adjust_by_holm(np.array([test(folds[best], folds[name]) for name in others]))
+    n_tested = sum(len(cell.rows) for cell in folds[best])
     how = (
-        f"McNemar's test of the predictions for {len(rows)} samples"
-        if once
+        f"McNemar's test of the predictions for {n_tested} samples"
+        if _tested_once(folds[best])
         else f"the corrected resampled t-test of {len(folds[best])} errors"
     )
     words = f"Each reduction was compared with the best by {how}, with Holm's procedure"
     return Differences(
         best,
         dict(zip(names, ranks.tolist(), strict=True)),
-        dict(zip(others, adjusted.tolist(), strict=True)),
+        _against(best, folds),
         alpha,
-        f"{words} at {alpha:.0%}." if others else "",
+        f"{words} at {alpha:.0%}." if len(names) > 1 else "",
     )
+
+
+def count_differences(
+    best: str, data_sets: Sequence[Mapping[str, Sequence[Cell]]], alpha: float
+) -> dict[str, tuple[int, int]]:
+    """Return on how many data sets each method is significantly worse, and better, than one.
+
+    By the tests of :func:`compare_on_one`, with `alpha` divided by the number of data sets.
+    """
+    counts = {name: [0, 0] for folds in data_sets for name in folds}
+    for folds in data_sets:
+        for name, p in _against(best, folds).items():
+            if p <= alpha / len(data_sets):
+                errors = [mean_over_folds(folds[each], "error") for each in (name, best)]
+                counts[name][errors[0] < errors[1]] += 1
+    return {name: (worse, better) for name, (worse, better) in counts.items()}
+
+
+def _against(control: str, folds: Mapping[str, Sequence[Cell]]) -> dict[str, float]:
+    """Return the adjusted p-values of all methods but the control, on one data set."""
+    test = _mcnemar if _tested_once(folds[control]) else _corrected_t
+    others = [name for name in folds if name != control]
+    adjusted = adjust_by_holm(np.array([test(folds[control], folds[name]) for name in others]))
+    return dict(zip(others, adjusted.tolist(), strict=True))
+
+
+def _tested_once(cells: Sequence[Cell]) -> bool:
+    rows = np.concatenate([cell.rows for cell in cells])
+    return len(np.unique(rows)) == len(rows)
 
 
 def compare_over_many(table: Array, names: Sequence[str], alpha: float) -> Differences:

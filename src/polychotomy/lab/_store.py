@@ -19,6 +19,7 @@ from polychotomy.lab._cells import Cell, canonical
 
 _APPLICATION = 0x506C7963  # "Plyc": tells our files from other programs' databases
 _SCHEMA = 1
+_BEGINNING = b"SQLite format 3\0"
 _ARRAYS = ("rows", "truth", "predicted", "probabilities")
 _JSON = ("settings", "classes", "metrics", "chosen", "versions")
 _COLUMNS = tuple(Cell.__dataclass_fields__)
@@ -76,6 +77,7 @@ class Store:
         self.path = Path(path)
         if not create and not self.path.exists():
             raise StoreError(f"There is no store {self.path}.")
+        self._check_beginning()
         with self._telling():
             self._database = sqlite3.connect(self.path, timeout=timeout, isolation_level=None)
             try:
@@ -142,6 +144,13 @@ class Store:
 
     def _value(self, query: str, *values: Any) -> Any:
         return self._database.execute(query, values).fetchone()[0]
+
+    def _check_beginning(self) -> None:
+        """Refuse other files before SQLite sees them: it takes very short ones for empty."""
+        if self.path.is_file() and self.path.stat().st_size:
+            with self.path.open("rb") as file:
+                if file.read(len(_BEGINNING)) != _BEGINNING:
+                    raise StoreError(f"{self.path} {_REASONS[sqlite3.SQLITE_NOTADB]}")
 
     def _is_new(self) -> bool:
         """Whether nothing is in the file: it was made just now, or its maker was killed."""

@@ -12,6 +12,7 @@ from polychotomy.lab._significance import (
     Differences,
     compare_on_one,
     compare_over_many,
+    count_differences,
     mean_over_folds,
 )
 
@@ -42,6 +43,8 @@ class Row:
         Adjusted, of its difference from the best; None for the best and where there is no rank.
     verdict : {"best", "worse", "", "incomplete"}
         Whether it is significantly worse than the best.
+    worse_on : int
+        Over several data sets, on how many of them it is significantly worse than the best of all.
     """
 
     method: str
@@ -53,6 +56,7 @@ class Row:
     rank: float | None
     pvalue: float | None
     verdict: str
+    worse_on: int = 0
 
     @property
     def seconds(self) -> float:
@@ -101,7 +105,9 @@ def summarise(cells: Iterable[Cell], *, alpha: float = 0.05) -> Summary:
       resampled t-test of the errors otherwise (``repeatN``); Holm's procedure accounts for the
       number of methods.
     * Several: the ranks of the mean errors, by the F of Iman and Davenport and, if it finds a
-      difference, Holm's procedure against the best average rank.
+      difference, Holm's procedure against the best average rank. A few data sets say little by
+      their ranks, so a method is also held to be worse that is so, by the test for one data set at
+      alpha divided by their number, on some of them, and better on none.
 
     A method that lacks folds or data sets is shown but not ranked.
 
@@ -134,7 +140,7 @@ def summarise(cells: Iterable[Cell], *, alpha: float = 0.05) -> Summary:
         (methods,) = folds.values()
         found = compare_on_one(_complete(methods), alpha)
     else:
-        overall, found = _table_of_many(tables, alpha)
+        overall, found = _table_of_many(folds, tables, alpha)
     recommended, why = _recommend(overall, several=len(tables) > 1)
     return Summary(tables, overall, recommended, why, found.words)
 
@@ -226,7 +232,7 @@ def _standard_errors(values: Mapping[str, list[float]], n_test: int) -> dict[str
 
 
 def _table_of_many(
-    tables: Mapping[str, tuple[Row, ...]], alpha: float
+    folds: Mapping[str, _Methods], tables: Mapping[str, tuple[Row, ...]], alpha: float
 ) -> tuple[tuple[Row, ...], Differences]:
     by_method: dict[str, list[Row]] = {}
     for table in tables.values():
@@ -243,11 +249,17 @@ def _table_of_many(
     else:
         alone = names[0] if names else next(iter(by_method))
         found = Differences(alone, dict.fromkeys(names, 1.0), {}, alpha, "")
-    overall = _sorted(_mean_row(name, rows, found) for name, rows in by_method.items())
+    both = [{name: methods[name] for name in names} for methods in folds.values()]
+    counts = count_differences(found.best, both, alpha) if len(names) > 1 else {}
+    overall = _sorted(
+        _mean_row(name, rows, found, *counts.get(name, (0, 0))) for name, rows in by_method.items()
+    )
     return overall, found
 
 
-def _mean_row(name: str, rows: Sequence[Row], found: Differences) -> Row:
+def _mean_row(
+    name: str, rows: Sequence[Row], found: Differences, worse_on: int, better_on: int
+) -> Row:
     known = [metric for metric in METRICS if all(metric in row.means for row in rows)]
     return Row(
         name,
@@ -258,7 +270,8 @@ def _mean_row(name: str, rows: Sequence[Row], found: Differences) -> Row:
         float(np.mean([row.predict_seconds for row in rows])),
         found.ranks.get(name),
         found.pvalues.get(name),
-        _verdict(name, found),
+        "worse" if worse_on and not better_on else _verdict(name, found),
+        worse_on,
     )
 
 

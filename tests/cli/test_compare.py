@@ -1,0 +1,292 @@
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from polychotomy.cli import _compare, _running
+from polychotomy.cli._app import app
+from polychotomy.lab import Plan, Store, _measure
+
+runner = CliRunner()
+FAST = ("--base", "ridge", "--reductions", "one_vs_one,one_vs_rest", "--jobs", "1")
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch, tmp_path):
+    """Without data folder, and with temporary files where they can be counted."""
+    monkeypatch.delenv("POLYCHOTOMY_DATA", raising=False)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+
+
+@pytest.fixture
+def land(tmp_path):
+    """A file of two numbers and a nominal column, with three classes called by odd names."""
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    frame = pd.DataFrame({"height": rng.normal(y), "wet": rng.normal(-y), "soil": y > 1})
+    frame["cover"] = np.array(["<script>", "elm", "oak\x1b[31m"])[y]
+    frame.to_csv(tmp_path / "land.csv", index=False)
+    return tmp_path / "land.csv"
+
+
+def run(*arguments, status=0):
+    result = runner.invoke(app, ["compare", *map(str, arguments)])
+    assert result.exit_code == status, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def refused(*arguments, message):
+    """Check that there is one clear sentence, beside what is said about small classes."""
+    said = run(*arguments, status=1).stderr.strip().splitlines()
+    assert message in said[-1], said
+    assert len(said) <= 2
+
+
+def test_a_file_gives_a_table_and_a_recommendation(land, tmp_path):
+    result = run(land, *FAST, "--protocol", "cv3")
+    shown = result.stdout
+    assert "land: 90 samples, 3 features, 3 classes; ridge, cv3" in shown
+    for heading in ("problems", "error %", "log loss", "Brier", "fit s", "predict s", "rank"):
+        assert heading in shown
+    assert "Use one_vs_" in shown
+    assert "McNemar's test of the predictions for 90 samples" in shown
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_without_data_it_is_digits():
+    shown = run(*FAST[:2], "--reductions", "one_vs_rest", "--protocol", "split", "--jobs", "1")
+    assert "digits: 1797 samples, 64 features, 10 classes" in shown.stdout
+
+
+def test_for_programs(land):
+    found = json.loads(run(land, *FAST, "--protocol", "cv3", "--json").stdout)
+    assert set(found) == {"tables", "overall", "recommended", "why", "how_sure", "failures"}
+    (table,) = found["tables"].values()
+    assert {row["method"] for row in table} == {"one_vs_one", "one_vs_rest"}
+    assert 0 <= table[0]["means"]["error"] < 0.5
+
+
+def test_a_store_is_used_again(land, tmp_path, monkeypatch):
+    store = tmp_path / "land.sqlite"
+    first = run(land, *FAST, "--protocol", "cv3", "--store", store, "--json")
+    monkeypatch.setattr(_measure, "_measure", None)  # nothing can be computed
+    again = run(land, *FAST, "--protocol", "cv3", "--store", store, "--json")
+    assert again.stdout == first.stdout
+    with Store(store) as opened:
+        assert len(opened) == 6
+
+
+def test_several_files_of_one_name_go_by_their_paths(land, tmp_path):
+    (tmp_path / "other").mkdir()
+    other = tmp_path / "other" / "land.csv"
+    pd.read_csv(land).iloc[:60].to_csv(other, index=False)
+    found = json.loads(run(land, other, *FAST, "--protocol", "cv2", "--json").stdout)
+    assert set(found["tables"]) == {str(land), str(other)}
+    assert "Iman and Davenport" in found["how_sure"]
+    refused(land, land, *FAST, message="given twice")
+
+
+def test_many_data_sets_are_one_table(land, tmp_path):
+    files = [tmp_path / f"land{i}.csv" for i in range(4)]
+    for i, file in enumerate(files):
+        pd.read_csv(land).iloc[i:].to_csv(file, index=False)
+    shown = run(*files, *FAST, "--protocol", "split").stdout
+    assert "Error % on each data set" in shown
+    assert "4 data sets; ridge, split" in shown
+
+
+def test_what_a_reduction_cannot_do_is_told_and_left_out(land):
+    result = run(
+        land, *FAST[:2], "--reductions", "orthogonal,bch", "--protocol", "cv2", "--jobs", 1
+    )
+    assert (
+        "land: orthogonal (ridge) failed in 2 folds: There is no orthogonal code" in result.stderr
+    )
+    assert "Only bch was compared in full." in result.stdout
+
+
+def test_if_nothing_works_that_is_the_end(land):
+    result = run(land, "--reductions", "orthogonal", "--protocol", "cv2", "--jobs", 1, status=1)
+    assert "Nothing could be computed." in result.stderr
+
+
+def test_small_classes_are_told(land):
+    frame = pd.read_csv(land).iloc[:34]
+    pd.concat([frame, frame.iloc[:1].assign(cover="rare")]).to_csv(land, index=False)
+    result = run(land, *FAST, "--protocol", "cv3")
+    assert "1 of 4 classes have fewer than 3 samples, such as 'rare' with 1" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (b"\x89PNG\x00", "", "is not UTF-8 text"),
+        (b"a,class\n1,x\n2,x\n", "", "must hold two classes or more"),
+        (b"a,class\n1,x\n2,y\n", "", "as many classes as there are rows"),
+        (b"a,class\n1,x\n2,y\n3,x\n", "--target cover", "There is no column 'cover'"),
+        (b"a,class\n1,x\n2,y\n3,x\n", "", "the largest has 2. Take the protocol cv2"),
+        (b"a,b,class\n1,,x\n2,,y\n3,,x\n", "", "All values are missing"),
+        (b"a,a,class\n1,2,x\n2,3,y\n3,2,x\n", "", "has twice: 'a'"),
+    ],
+)
+def test_bad_data_are_told(tmp_path, content, options, message):
+    path = tmp_path / "land.csv"
+    path.write_bytes(content)
+    refused(path, *options.split(), message=message)
+
+
+def test_what_is_not_there_is_told():
+    refused("no such.csv", message="There is no file no such.csv")
+    refused("irs", message="Did you mean 'iris'?")
+
+
+def test_a_bad_store_is_told(land, tmp_path):
+    store = tmp_path / "land.sqlite"
+    store.write_text("not a database, but long enough to look like something" * 9)
+    refused(land, *FAST, "--store", store, message="is not a store of results")
+    assert store.read_text().startswith("not a database")
+    refused(land, *FAST, "--store", tmp_path / "no" / "s.sqlite", message="cannot be opened")
+
+
+def test_a_locked_store_is_told(land, tmp_path, monkeypatch):
+    store = tmp_path / "land.sqlite"
+    Store(store).close()
+    monkeypatch.setattr(_running, "Store", lambda path: Store(path, timeout=0.1))
+    with closing(sqlite3.connect(store, isolation_level=None)) as database:
+        database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        database.execute("BEGIN EXCLUSIVE")
+        refused(land, *FAST, "--store", store, message="is locked by another program")
+
+
+def test_a_report_that_cannot_be_written_is_told_before_anything_is_computed(land, tmp_path):
+    refused(land, "--report", tmp_path / "no" / "r.html", message="there is no folder")
+    refused(land, "--report", tmp_path, message="is a folder")
+
+
+def test_the_report_is_written_of_all_cells(land, tmp_path, monkeypatch):
+    written = []
+    report = SimpleNamespace(
+        write_report=lambda cells, path, title: written.append((len(cells), path, title))
+    )
+    monkeypatch.setitem(sys.modules, "polychotomy.report", report)
+    path = tmp_path / "land.html"
+    result = run(land, *FAST, "--protocol", "cv3", "--report", path)
+    assert written == [(6, path, "land: 90 samples, 3 features, 3 classes; ridge, cv3")]
+    assert result.stderr.rstrip().endswith(str(path))
+
+
+def test_if_the_report_fails_the_results_are_kept(land, tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise OSError("The disk is full.")
+
+    monkeypatch.setitem(sys.modules, "polychotomy.report", SimpleNamespace(write_report=fail))
+    result = run(land, *FAST, "--protocol", "cv3", "--report", tmp_path / "a.html", status=1)
+    assert "6 finished cells were kept; to go on from there, add --store" in result.stderr
+    assert "The disk is full." in result.stderr
+    (store,) = (tmp_path / "temporary").glob("*/results.sqlite")
+    assert str(store) in result.stderr
+    with Store(store) as opened:
+        assert len(opened) == 6
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--base nonsense",
+        "--reductions nonsense",
+        "--reductions ddag:hinge",
+        "--protocol cv1",
+        "--protocol nonsense",
+        "--tune grid",
+        "--base tree --tune greedy",
+        "--seed -1",
+        "--jobs 0",
+        "--nonsense",
+    ],
+)
+def test_wrong_usage(options):
+    run(*options.split(), status=2)
+
+
+def test_help_has_examples_and_says_what_the_status_means():
+    shown = run("--help").stdout
+    assert "polychotomy compare land.csv --target cover" in shown
+    assert "130 interrupted" in shown
+
+
+def test_an_interrupt_is_told_and_nothing_is_lost(land, tmp_path, monkeypatch):
+    def stop(self, store, **options):
+        Plan.run.__wrapped__(self, store)
+        raise KeyboardInterrupt
+
+    stop.__wrapped__ = Plan.run
+    monkeypatch.setattr(_compare.Plan, "run", lambda self, store, **_: _interrupted(self, store))
+    result = run(land, *FAST, "--protocol", "cv3", status=130)
+    assert "Interrupted." in result.stderr
+    assert "finished cells were kept" in result.stderr
+    store = tmp_path / "land.sqlite"
+    result = run(land, *FAST, "--protocol", "cv3", "--store", store, status=130)
+    assert f"What was finished is in {store}" in result.stderr
+
+
+def _interrupted(plan, store):
+    for outcome in plan._outcomes(list(plan.tasks[:2]), 1):
+        store.add(outcome)
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_that_got_lost_is_raised_again(tmp_path):
+    def lose():
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1)
+        except KeyboardInterrupt:
+            pass
+
+    import typer
+
+    with pytest.raises(typer.Exit) as caught, _running.telling_interruption(None) as check:
+        check()
+        lose()
+        check()
+    assert caught.value.exit_code == 130
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_ends_the_command_and_its_workers(land, tmp_path):
+    store = tmp_path / "land.sqlite"
+    command = [sys.executable, "-m", "polychotomy", "compare", str(land), "--store", str(store)]
+    options = ["--protocol", "repeat200", "--base", "ridge", "--jobs", "2"]
+    process = subprocess.Popen(
+        [*command, *options], start_new_session=True, stderr=subprocess.PIPE, text=True
+    )
+    while process.poll() is None and _count(store) == 0:
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)  # as the terminal does: to the workers, too
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, said
+    assert "Traceback" not in said
+    assert "What was finished is in" in said
+    assert 0 < _count(store) < 1000
+
+
+def _count(store):
+    if not store.exists():
+        return 0
+    with closing(sqlite3.connect(store)) as database:
+        try:
+            return database.execute("SELECT count(*) FROM cells").fetchone()[0]
+        except sqlite3.OperationalError:
+            return 0

@@ -1,0 +1,71 @@
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import RidgeClassifier
+from sklearn.svm import SVC
+
+from polychotomy import CodeClassifier
+from polychotomy.lab._cells import cell_key, current_versions, parameters_of
+
+WHAT = {
+    "reduction": "bch",
+    "base": "ridge",
+    "fold": 1,
+    "seed": 0,
+    "settings": {"protocol": "cv3", "parameters": {"cv": 5}},
+    "versions": {"polychotomy": "1", "numpy": "2", "python": "3.11"},
+}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"reduction": "bch:hamming"},
+        {"base": "lda"},
+        {"fold": 2},
+        {"seed": 1},
+        {"settings": {"protocol": "cv4", "parameters": {"cv": 5}}},
+        {"settings": {"protocol": "cv3", "parameters": {"cv": 4}}},
+        {"versions": {"polychotomy": "1", "numpy": "2.1", "python": "3.11"}},
+    ],
+)
+def test_the_key_changes_with_whatever_matters(change):
+    assert cell_key(**{**WHAT, **change}) != cell_key(**WHAT)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"settings": {"parameters": {"cv": 5}, "protocol": "cv3"}},
+        {"versions": {"polychotomy": "1", "numpy": "2", "python": "3.12"}},
+    ],
+)
+def test_the_key_stays_otherwise(change):
+    assert cell_key(**{**WHAT, **change}) == cell_key(**WHAT)
+
+
+def test_the_key_is_a_sha_256_of_canonical_json():
+    # sha256 of {"base":"b","fold":0,"reduction":"r","seed":0,"settings":{},"versions":{}}
+    key = cell_key(reduction="r", base="b", fold=0, seed=0, settings={}, versions={})
+    assert key == "0ff3f5c30d269de7b3e26a3f35911fbb28f5727eb949420eea1d160a85b2cdd0"
+
+
+def test_parameters_are_those_that_change_results():
+    def found(**options):
+        return parameters_of(CodeClassifier(RidgeClassifier(alpha=2.0), **options))
+
+    assert found()["estimator__alpha"] == 2.0
+    assert found()["estimator"] == "RidgeClassifier"
+    assert found(n_jobs=3, verbose=2) == found()
+    assert found(cv=3) != found()
+    assert parameters_of(SVC(kernel=max))["kernel"] == "max"
+    assert parameters_of(HistGradientBoostingClassifier())["loss"] == "log_loss"
+    assert parameters_of(SVC(C=float("inf")))["C"] == "inf"
+
+
+def test_versions_are_those_in_use():
+    import numpy
+    import sklearn
+
+    assert current_versions()["numpy"] == numpy.__version__
+    assert current_versions()["scikit-learn"] == sklearn.__version__
+    assert set(current_versions()) == {"polychotomy", "scikit-learn", "numpy", "python"}

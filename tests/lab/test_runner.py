@@ -1,0 +1,316 @@
+import subprocess
+import sys
+import time
+from random import Random
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import RidgeClassifier
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+
+from polychotomy import CodeClassifier, GreedySearchCV, datasets
+from polychotomy.assess import brier_score, log_loss, uncertainty_coefficient
+from polychotomy.choose import Scale
+from polychotomy.datasets import make_preprocessor
+from polychotomy.errors import DataError
+from polychotomy.lab import Plan, Samples, Store, _measure, available_bases
+from tests.lab.cells import same
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return Samples.of(datasets.load("wine"))
+
+
+def run(*arguments, **options):
+    cells, failures = Plan(*arguments, **options).run()
+    assert not failures, failures
+    return cells
+
+
+def test_cells_are_those_of_a_pipeline_in_scikit_learn(wine):
+    cells = run(wine, ["one_vs_rest"], ["ridge"], protocol="cv4", seed=3)
+    pipeline = make_pipeline(
+        make_preprocessor(wine.data), CodeClassifier(RidgeClassifier(), "one_vs_rest")
+    )
+    folds = StratifiedKFold(4, shuffle=True, random_state=3)
+    predicted, p = (
+        cross_val_predict(pipeline, wine.data, wine.y, cv=folds, method=method)
+        for method in ("predict", "predict_proba")
+    )
+    assert [cell.fold for cell in cells] == [0, 1, 2, 3]
+    for cell in cells:
+        rows, truth = cell.rows, wine.y[cell.rows]
+        assert np.array_equal(cell.truth, truth)
+        assert np.array_equal(cell.predicted, predicted[rows])
+        np.testing.assert_allclose(cell.probabilities, p[rows], atol=1e-6)
+        assert cell.metrics == pytest.approx(
+            {
+                "error": np.mean(predicted[rows] != truth),
+                "log_loss": log_loss(truth, p[rows]),
+                "brier": brier_score(truth, p[rows]),
+                "uncertainty_coefficient": uncertainty_coefficient(truth, predicted[rows]),
+            }
+        )
+        assert cell.n_problems == 3
+        assert cell.fit_seconds > 0 < cell.predict_seconds
+        assert cell.chosen["decoder"] == "squared"
+        assert cell.settings["n_train"] + len(rows) == 178
+
+
+def test_a_plan_goes_through_all_reductions_of_a_fold_first(wine):
+    plan = Plan(wine, ["one_vs_one", "bch", "one_vs_one"], ["ridge", "lda"], protocol="cv2")
+    order = [(task.fold, task.base, task.reduction) for task in plan.tasks]
+    assert order == [
+        (fold, base, reduction)
+        for fold in (0, 1)
+        for base in ("ridge", "lda")
+        for reduction in ("one_vs_one", "bch")
+    ]
+
+
+def keys(*arguments, **options):
+    return [task.key for task in Plan(*arguments, **options).tasks]
+
+
+def test_keys_change_with_all_that_matters_and_with_nothing_else(wine):
+    usual = {"reductions": ["bch"], "bases": ["ridge"], "protocol": "cv3"}
+    known = keys(wine, **usual)
+    other = wine.data.copy()
+    other.iloc[5, 5] += 1e-9
+    changes = [
+        keys(wine, **usual, seed=1),
+        keys(wine, **usual, tuning="greedy"),
+        keys(wine, **{**usual, "protocol": "cv4"}),
+        keys(wine, **{**usual, "protocol": "repeat3"}),
+        keys(wine, **{**usual, "bases": ["lda"]}),
+        keys(wine, **{**usual, "reductions": ["bch:hamming"]}),
+        keys(Samples.make("wine", other, wine.y), **usual),
+    ]
+    assert len(set(known)) == 3
+    assert not any(set(known) & set(each) for each in changes)
+    renamed = Samples.make("bottles", wine.data.set_axis(range(13), axis=1), wine.y)
+    named = Samples(renamed.name, renamed.data, renamed.y, wine.classes)
+    assert keys(named, **usual) == known
+
+
+def test_the_fixed_split_is_part_of_the_key_where_it_is_used(wine):
+    def split(test, protocol):
+        train = np.setdiff1d(np.arange(178), test)
+        samples = Samples("wine", wine.data, wine.y, wine.classes, train, np.array(test))
+        return keys(samples, ["bch"], ["ridge"], protocol=protocol)
+
+    assert split([1, 60], "split") != split([1, 61], "split")
+    assert split([1, 60], "cv2") == split([1, 61], "cv2")
+
+
+def test_a_learner_with_other_parameters_is_another_cell(wine, monkeypatch):
+    usual = {"reductions": ["bch"], "bases": ["ridge"], "protocol": "cv3"}
+    known = keys(wine, **usual)
+    monkeypatch.setattr(_measure, "make_base", lambda name: RidgeClassifier(alpha=7.0))
+    assert not set(known) & set(keys(wine, **usual))
+
+
+def test_the_same_seed_gives_the_same_cells_whatever_the_workers(wine):
+    plan = Plan(wine, ["dense_random", "linkage_tree"], ["tree"], protocol="cv3", seed=5)
+    first, again = plan.run()[0], plan.run()[0]
+    workers = plan.run(n_jobs=2)[0]
+    assert len(first) == 6
+    for one, two, three in zip(first, again, workers, strict=True):
+        assert same(one, two)
+        assert same(one, three)
+    other = Plan(wine, ["dense_random"], ["tree"], protocol="cv3", seed=6).run()[0]
+    assert not same(first[0], other[0])
+
+
+def test_what_is_in_the_store_is_not_computed_again(wine, tmp_path):
+    path, told = tmp_path / "results.sqlite", []
+    with Store(path) as store:
+        before, _ = Plan(wine, ["bch"], ["ridge"], protocol="cv3").run(store)
+    with Store(path) as store:
+        plan = Plan(wine, ["bch", "one_vs_one"], ["ridge"], protocol="cv3")
+        cells, _ = plan.run(store, progress=told.append)
+        assert len(store) == 6
+    assert [(t.done, t.total) for t in told] == [(3, 6), (4, 6), (5, 6), (6, 6)]
+    assert told[0].seconds_left is None
+    assert told[-1].seconds_left == 0
+    assert [t.last.reduction for t in told[1:]] == ["one_vs_one"] * 3
+    kept = {cell.key: cell for cell in cells}
+    assert all(same(kept[cell.key], cell, but=()) for cell in before)
+
+
+def test_stored_samples_are_known_under_another_name(wine, tmp_path):
+    renamed = Samples("bottles", wine.data, wine.y, wine.classes)
+    with Store(tmp_path / "results.sqlite") as store:
+        Plan(wine, ["bch"], ["ridge"], protocol="cv2").run(store)
+        told = []
+        both = Plan([wine, renamed], ["bch"], ["ridge"], protocol="cv2")
+        cells, _ = both.run(store, progress=told.append)
+    assert [(t.done, t.total) for t in told] == [(2, 2)]
+    assert [cell.data_set for cell in cells] == ["wine", "wine", "bottles", "bottles"]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_cell_that_fails_stops_no_other(wine, n_jobs):
+    plan = Plan(wine, ["orthogonal", "bch"], ["ridge"], protocol="cv2")
+    cells, failures = plan.run(n_jobs=n_jobs)
+    assert [cell.reduction for cell in cells] == ["bch", "bch"]
+    assert sorted((f.data_set, f.reduction, f.fold) for f in failures) == [
+        ("wine", "orthogonal", 0),
+        ("wine", "orthogonal", 1),
+    ]
+    assert "at least 4 classes" in failures[0].reason
+
+
+def test_an_interrupted_run_keeps_what_is_finished(wine, tmp_path):
+    def stop(progress):
+        if progress.done == 3:
+            raise KeyboardInterrupt
+
+    plan = Plan(wine, ["bch"], ["ridge"], protocol="cv5")
+    for n_jobs in (1, 2):
+        with Store(tmp_path / f"{n_jobs}.sqlite") as store:
+            with pytest.raises(KeyboardInterrupt):
+                plan.run(store, n_jobs=n_jobs, progress=stop)
+            assert len(store) == 3
+            assert len(plan.run(store)[0]) == 5
+
+
+def test_preparation_goes_by_the_training_part(monkeypatch):
+    seen = []
+
+    def spy(frame):
+        seen.append(frame.index.to_numpy())
+        return make_preprocessor(frame)
+
+    monkeypatch.setattr(_measure, "make_preprocessor", spy)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=60), "soil": rng.choice(list("abc"), 60)})
+    frame.loc[0, "soil"] = "only here"
+    plan = Plan(Samples.make("land", frame, np.arange(60) % 3), ["bch"], ["ridge"], protocol="cv3")
+    cells, failures = plan.run()
+    assert not failures
+    for task, rows in zip(plan.tasks, seen, strict=True):
+        assert np.array_equal(rows, task.train)
+    assert np.concatenate([cell.rows for cell in cells]).size == 60
+
+
+def test_tuning_sees_the_training_part_only(wine):
+    (cell,) = run(wine, ["one_vs_one"], ["ridge"], protocol="split", tuning="greedy")
+    (task,) = Plan(wine, ["one_vs_one"], ["ridge"], protocol="split", tuning="greedy").tasks
+    train = wine.data.iloc[task.train]
+    search = GreedySearchCV(
+        CodeClassifier(RidgeClassifier(), probability=None, random_state=0),
+        {"estimator__alpha": Scale(simpler="larger")},
+        cv=StratifiedKFold(5, shuffle=True, random_state=0),
+    ).fit(make_preprocessor(train).fit_transform(train), wine.y[task.train])
+    assert cell.chosen["estimator__alpha"] == search.best_params_["estimator__alpha"]
+    assert cell.settings["tuning"] == "greedy"
+
+
+def test_a_class_that_is_missing_in_training_gets_no_probability():
+    X = np.concatenate([np.random.default_rng(0).normal(c, size=(9, 2)) for c in (0, 4)])
+    lonely = Samples.make("land", np.vstack([X, [[9, 9]]]), [0] * 9 + [1] * 9 + [2])
+    cells = run(lonely, ["one_vs_rest", "one_vs_one"], ["logistic"], protocol="cv3")
+    tested = [cell for cell in cells if 2 in cell.truth]
+    assert len(tested) == 2
+    for cell in tested:
+        assert cell.probabilities.shape[1] == 3
+        assert (cell.probabilities[:, 2] == 0).all()
+        assert np.isfinite(list(cell.metrics.values())).all()
+
+
+@pytest.mark.parametrize("base", available_bases())
+def test_every_base_gives_classes_and_probabilities(wine, base):
+    two = Samples("two", wine.data[wine.y < 2], wine.y[wine.y < 2], wine.classes[:2])
+    (cell,) = run(two, ["one_vs_one"], [base], protocol="split")
+    assert cell.metrics["error"] < 0.2
+    assert cell.probabilities is not None
+
+
+def test_warnings_are_kept_with_the_cell(wine, monkeypatch):
+    from sklearn.linear_model import LogisticRegression
+
+    monkeypatch.setattr(_measure, "make_base", lambda name: LogisticRegression(max_iter=1))
+    (cell,) = run(wine, ["one_vs_one"], ["logistic"], protocol="split")
+    assert any("failed to converge" in said for said in cell.chosen["warnings"])
+
+
+def test_what_cannot_be_planned_is_refused_at_once(wine):
+    with pytest.raises(DataError, match="different names"):
+        Plan([wine, wine])
+    with pytest.raises(ValueError, match="Did you mean 'ridge'"):
+        Plan(wine, bases=["rige"])
+    with pytest.raises(ValueError, match="Did you mean 'bch'"):
+        Plan(wine, ["bhc"])
+    with pytest.raises(ValueError, match="'tuning' parameter"):
+        Plan(wine, tuning="grid")
+    with pytest.raises(ValueError, match="'lda' has nothing for the greedy search"):
+        Plan(wine, bases=["lda"], tuning="greedy")
+    with pytest.raises(ValueError, match="at least one reduction"):
+        Plan(wine, [])
+
+
+RUNNER = """
+import sys
+from polychotomy import datasets
+from polychotomy.lab import Plan, Samples, Store, _runner
+
+compute = _runner.compute
+def logged(task, samples):
+    print(task.key, flush=True)
+    return compute(task, samples)
+_runner.compute = logged
+iris = Samples.of(datasets.load("iris"))
+reductions = ["one_vs_rest:auto:normalise", "one_vs_rest:hamming:normalise"]
+plan = Plan(iris, reductions, ["logistic"], protocol="repeat30")
+with Store(sys.argv[1]) as store:
+    plan.run(store)
+"""
+
+
+def _started(path, *, kill_after=None):
+    """Run the plan, kill it so many seconds after its first cell, return the keys it began."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", RUNNER, str(path)], stdout=subprocess.PIPE, text=True
+    )
+    first = process.stdout.readline()
+    if kill_after is not None:
+        time.sleep(kill_after)
+        process.kill()
+    rest = process.communicate()[0]
+    assert kill_after is not None or process.returncode == 0
+    return [key for key in (first + rest).split("\n") if len(key) == 64]
+
+
+def test_killed_at_any_moment_a_run_loses_and_repeats_nothing(tmp_path):
+    path, random = tmp_path / "results.sqlite", Random(0)
+    known, begun, kills = set(), [], 0
+    while kills < 4 and len(known) < 60:
+        begun.append(_started(path, kill_after=random.uniform(0.02, 0.3)))
+        kills += 1
+        assert not known & set(begun[-1])  # nothing finished was begun again
+        with Store(path) as store:
+            assert known <= store.keys()  # nothing finished was lost
+            known = store.keys()
+            assert len(set(begun[-1]) - known) <= 1  # but the one under way
+    begun.append(_started(path) if len(known) < 60 else [])
+    assert not known & set(begun[-1])
+    assert sum(map(len, begun)) <= 60 + kills
+    with Store(path) as store:
+        assert len(store) == 60
+        cells = list(store.cells())
+    assert sorted(cell.fold for cell in cells) == sorted(2 * list(range(30)))
+
+
+def test_two_runs_share_a_store(tmp_path):
+    path = tmp_path / "results.sqlite"
+    command = [sys.executable, "-c", RUNNER, str(path)]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
+    for process in running:
+        process.communicate()
+    assert [process.returncode for process in running] == [0, 0]
+    with Store(path) as store:
+        assert len(store) == 60

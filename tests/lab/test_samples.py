@@ -1,0 +1,73 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from polychotomy import datasets
+from polychotomy.errors import DataError
+from polychotomy.lab import Samples
+
+FRAME = pd.DataFrame(
+    {"size": [1.0, np.nan, 3.0, -0.0], "skin": pd.Categorical(["red", None, "red", "tan"])}
+)
+LABELS = ["b", "a", "b", "c"]
+
+
+def fingerprint(frame=FRAME, labels=LABELS, name="fruit"):
+    return Samples.make(name, frame, labels).fingerprint
+
+
+def test_the_fingerprint_is_that_of_the_values():
+    assert fingerprint() == fingerprint(FRAME.copy(), np.array(LABELS), "other name")
+    assert fingerprint() == fingerprint(FRAME.set_axis(["a", "b"], axis=1))
+    assert fingerprint() == fingerprint(FRAME.set_axis([5, 6, 7, 8], axis=0))
+    assert fingerprint() == fingerprint(FRAME.assign(size=[1.0, np.nan, 3.0, 0.0]))
+    assert fingerprint() == fingerprint(FRAME.assign(size=FRAME["size"].astype("Float64")))
+    assert fingerprint() == fingerprint(FRAME.assign(skin=FRAME["skin"].astype(object)))
+    reordered = FRAME["skin"].cat.reorder_categories(["tan", "red"])
+    assert fingerprint() == fingerprint(FRAME.assign(skin=reordered))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        FRAME.assign(size=[1.0, np.nan, 3.0, 1e-300]),
+        FRAME.assign(size=[1.0, 0.0, 3.0, 0.0]),
+        FRAME.assign(skin=["red", "tan", "red", "tan"]),
+        FRAME.assign(skin=["red", None, "red", "Tan"]),
+        FRAME[["skin", "size"]],
+        FRAME[["size"]],
+        FRAME.assign(more=0),
+        FRAME.assign(size=["1", None, "3", "0"]),
+    ],
+)
+def test_the_fingerprint_changes_with_any_value(frame):
+    assert fingerprint(frame) != fingerprint()
+
+
+@pytest.mark.parametrize("labels", [["b", "a", "b", "d"], ["a", "b", "b", "c"]])
+def test_the_fingerprint_changes_with_any_label(labels):
+    assert fingerprint(labels=labels) != fingerprint()
+
+
+def test_numbered_classes_keep_their_order():
+    samples = Samples.make("numbers", np.eye(3), [10, 9, 10])
+    assert samples.classes == ("9", "10")
+    assert samples.y.tolist() == [1, 0, 1]
+
+
+def test_labels_of_several_kinds_go_by_their_texts():
+    samples = Samples.make("mixed", np.eye(3), np.array([1, "a", 1], dtype=object))
+    assert samples.classes == ("1", "a")
+
+
+def test_a_loaded_set_brings_its_split():
+    waveform = Samples.of(datasets.load("waveform"))
+    assert len(waveform.train) == len(waveform.data) - len(waveform.test)
+    assert Samples.of(datasets.load("iris")).train is None
+
+
+def test_what_is_no_classification_is_refused():
+    with pytest.raises(DataError, match="one for each of the 3 samples"):
+        Samples.make("short", np.eye(3), [0, 1])
+    with pytest.raises(DataError, match="two classes or more"):
+        Samples.make("one", np.eye(3), [0, 0, 0])
