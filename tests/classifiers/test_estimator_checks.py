@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from polychotomy import (
     CodeClassifier,
     GreedySearchCV,
+    KernelSBCClassifier,
     SharedKernelSVC,
     SingleBinaryClassifier,
     TreeClassifier,
@@ -19,6 +20,8 @@ from polychotomy.structures import balanced, from_code, two_children
 
 # That weights are repetitions is checked to seven digits, and solutions are known to the tolerance.
 EXACT_SVC = SharedKernelSVC(gamma="auto", tol=1e-10, dtype="float64")
+# With a small C two replicas of a sample are often both at −1, and rounding decides which wins.
+EXACT_SBC = KernelSBCClassifier(C=100, gamma="auto", svm_tol=1e-10, dtype="float64", cv=2)
 
 # Not "confusion": folds of repeated samples are others than those of weighted samples.
 DISTANCES = ("centroid", "mahalanobis", "bhattacharyya")
@@ -93,6 +96,8 @@ CODES = (
         SingleBinaryClassifier(SharedKernelSVC(kernel="precomputed"), probability=None),
         SingleBinaryClassifier(DecisionTreeClassifier(random_state=0)),
         SingleBinaryClassifier(RidgeClassifier(tol=1e-12), scheme="kesler", probability=None),
+        clone(EXACT_SBC).set_params(probability=None),
+        clone(EXACT_SBC).set_params(weights="class_frequencies"),
         TreeClassifier(),
         *(TreeClassifier(structure=name) for name in ("balanced", "chain", "ddag")),
         TreeClassifier(solve="recursive", probability=None),

@@ -1,5 +1,6 @@
 """The binary problem of all classes at once, for any coupling, and what its bases are."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -17,6 +18,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _WEIGHTS = ("learned", "class_frequencies")
+_SMALLEST_DISTANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +146,27 @@ def resolve_weights(
                 f"Got {_words(weights)}."
             )
     return given * (radius / given.sum())
+
+
+def warn_of_likeness(coupling: Array, classes: NDArray[Any]) -> None:
+    """Warn if the coupling leaves two classes without a difference.
+
+    Goes by M_rr + M_ss − 2 M_rs, the squared distance of the replicas of one sample.
+    """
+    own = np.diag(coupling)
+    distances = own[:, np.newaxis] + own - 2 * coupling
+    r, s = np.triu_indices(len(own), 1)
+    same = np.flatnonzero(distances[r, s] <= _SMALLEST_DISTANCE * distances.max())
+    if same.size:
+        first = same[0]
+        more = f", and {same.size - 1} more pairs of classes" if same.size > 1 else ""
+        warnings.warn(
+            f"The weights leave no difference between the classes {classes[r[first]]!s} "
+            f"and {classes[s[first]]!s}{more}: the classifier cannot tell them apart. Take a "
+            "larger C or radius, or weights='class_frequencies'.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _as_matrix(extension: Any, j: int, n_classes: int) -> Array:

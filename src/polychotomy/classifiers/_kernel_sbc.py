@@ -16,6 +16,7 @@ from polychotomy.classifiers._coupled_problem import (
     resolve_extensions,
     resolve_radius,
     resolve_weights,
+    warn_of_likeness,
 )
 from polychotomy.classifiers._probabilities import ProbabilityModel
 from polychotomy.classifiers._risk_bound import check_bound_parameters, multiclass_risk_bound
@@ -148,6 +149,10 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
     extremes for ever, and stands still where d is proportional to μ, which is not where the
     objective is least: ``optimality_gap_`` tells how far from it.
 
+    Two classes whose default bases both have no weight are one to the classifier: its outputs for
+    them are equal. Where C is small the least objective may be there. A UserWarning tells; a larger
+    C, or ``weights="class_frequencies"``, tells the classes apart.
+
     With two classes all default bases are the same, and the classifier is the binary SVM without
     bias, with the kernel R (1 − exp(−γ)) exp(−γ‖x − x'‖²).
 
@@ -238,6 +243,7 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
             plan = plan_probabilities(self, problem, classes)
             with rows_kept(X, indices):
                 learned = self._learn(problem, bases, radius, fixed)
+                warn_of_likeness(learned.best.coupling, classes)
                 probabilities = calibrate(plan, problem, classes, learned.best) if plan else None
             self.calibration_ = plan.calibrations[0] if plan else None
             return self._set_fitted(problem, classes, radius, learned, probabilities)

@@ -1,0 +1,418 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris, load_wine, make_blobs
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import log_loss
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import LeaveOneGroupOut, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from polychotomy import KernelSBCClassifier, SharedKernelSVC
+from polychotomy.classifiers._coupled_problem import balanced
+from polychotomy.classifiers._risk_bound import multiclass_risk_bound
+
+EXACT = {"svm_tol": 1e-8, "dtype": "float64", "probability": None}
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    centres = [[0, 0], [2, 0], [1, 2], [3, 2]]
+    return make_blobs([30, 20, 15, 10], centers=centres, cluster_std=0.8, random_state=0)
+
+
+def by_libsvm(classifier, X, y, T):
+    """The outputs for T of LIBSVM trained on the explicit kernel of all replicas."""
+    k = len(classifier.classes_)
+    labels = np.where(y[:, np.newaxis] == classifier.classes_, 1, -1).ravel()
+    gram = np.kron(rbf_kernel(X, gamma=classifier.gamma_), classifier.coupling_)
+    svm = SVC(C=classifier.C, kernel="precomputed", tol=1e-8).fit(gram, labels)
+    test = np.kron(rbf_kernel(T, X, gamma=classifier.gamma_), classifier.coupling_)
+    return svm.decision_function(test).reshape(-1, k)
+
+
+@pytest.mark.parametrize("weights", ["learned", "class_frequencies", [1, 2, 3, 4]])
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_the_outputs_are_those_of_explicit_replicas(blobs, weights, k, rng):
+    X, y = blobs
+    X, y = X[y < k], y[y < k]
+    weights = weights[:k] if isinstance(weights, list) else weights
+    classifier = KernelSBCClassifier(C=5, gamma=0.4, weights=weights, **EXACT).fit(X, y)
+    T = rng.normal(1, 2, size=(40, 2))
+    outputs = classifier.binary_outputs(T)
+    # LIBSVM keeps kernel values in single precision.
+    np.testing.assert_allclose(outputs, by_libsvm(classifier, X, y, T), atol=1e-3)
+    np.testing.assert_array_equal(classifier.predict(T), outputs.argmax(axis=1))
+
+
+def test_two_classes_are_a_binary_svm_without_bias(blobs, rng):
+    """With kernel R (1 − e^−γ) K: its problem is solved here by the mirror image of each sample."""
+    X, y = blobs
+    X, y = X[y < 2], y[y < 2]
+    classifier = KernelSBCClassifier(C=2, gamma=0.4, radius=3, **EXACT).fit(X, y)
+    np.testing.assert_allclose(classifier.weights_, 1.5)
+    assert classifier.n_solves_ == 1
+    K = 3 * (1 - np.exp(-0.4)) * rbf_kernel(X, gamma=0.4)
+    mirrored = np.kron([[1, -1], [-1, 1]], K)  # φ(x) labelled y and −φ(x) labelled −y: no bias
+    sides = np.where(y == 1, 1, -1)
+    svm = SVC(C=1, kernel="precomputed", tol=1e-9).fit(mirrored, np.hstack([sides, -sides]))
+    T = rng.normal(1, 2, size=(20, 2))
+    K_test = 3 * (1 - np.exp(-0.4)) * rbf_kernel(T, X, gamma=0.4)
+    expected = svm.decision_function(np.hstack([K_test, -K_test]))
+    scores = classifier.decision_function(T)
+    assert scores.shape == (20,)
+    np.testing.assert_allclose(scores, expected, atol=1e-5)
+    np.testing.assert_array_equal(classifier.predict(T), (scores > 0).astype(int))
+    assert classifier.intercept_ == pytest.approx(0, abs=1e-6)
+
+
+def test_class_frequencies_are_one_joint_solve(blobs):
+    X, y = blobs
+    classifier = KernelSBCClassifier(C=5, gamma=0.4, weights="class_frequencies", **EXACT).fit(X, y)
+    R = np.sqrt(75)
+    assert classifier.radius_ == pytest.approx(R)
+    np.testing.assert_allclose(classifier.weights_, R * np.array([30, 20, 15, 10]) / 75)
+    M = np.full((4, 4), R)
+    for r, s in np.argwhere(~np.eye(4, dtype=bool)):  # 1 but e^−γ where one of both is the j-th
+        M[r, s] -= (1 - np.exp(-0.4)) * (classifier.weights_[r] + classifier.weights_[s])
+    np.testing.assert_allclose(classifier.coupling_, M)
+    targets = np.where(y[:, np.newaxis] == np.arange(4), 1, -1)
+    svc = SharedKernelSVC(5, gamma=0.4, tol=1e-8, dtype="float64")
+    joint = svc.fit_joint(X, targets, coupling=M, common_bias=True)
+    np.testing.assert_allclose(classifier.binary_outputs(X), joint.outputs(X), atol=1e-6)
+    np.testing.assert_array_equal(classifier.objectives_, 2 * joint.dual_objective_)
+    assert classifier.n_iter_ == classifier.n_solves_ == 1
+
+
+def test_learned_weights_are_better_than_any_others(blobs, rng):
+    X, y = blobs
+    learned = KernelSBCClassifier(C=5, gamma=0.4, **EXACT).fit(X, y)
+    assert (np.diff(learned.objectives_) < 0).all()
+    assert len(learned.objectives_) == learned.n_iter_ <= learned.n_solves_
+    assert (learned.weights_ >= 0).all()
+    assert learned.weights_.sum() == pytest.approx(learned.radius_)
+    lower = learned.objectives_[-1] * (1 - learned.optimality_gap_)
+    for weights in ["class_frequencies", *rng.dirichlet(np.ones(4), size=10)]:
+        other = KernelSBCClassifier(C=5, gamma=0.4, weights=weights, **EXACT).fit(X, y)
+        assert other.objectives_[-1] > learned.objectives_[-1]
+        assert other.objectives_[-1] * (1 - other.optimality_gap_) <= learned.objectives_[-1]
+        assert other.objectives_[-1] >= lower
+
+
+def test_only_the_proportions_of_given_weights_count(blobs):
+    X, y = blobs
+    one, two = (
+        KernelSBCClassifier(radius=7, weights=f * np.array([1, 2, 0, 4]), probability=None)
+        for f in (1, 10)
+    )
+    np.testing.assert_allclose(one.fit(X, y).weights_, [1, 2, 0, 4])
+    np.testing.assert_allclose(two.fit(X, y).weights_, one.weights_)
+
+
+def test_the_radius_scales_the_kernel_and_so_acts_on_c(blobs):
+    """W M stays the same if M is multiplied and C divided by the same number."""
+    X, y = blobs
+    a = KernelSBCClassifier(C=8, radius=1, weights=np.ones(4), **EXACT).fit(X, y)
+    b = KernelSBCClassifier(C=2, radius=4, weights=np.ones(4), **EXACT).fit(X, y)
+    np.testing.assert_allclose(a.binary_outputs(X), b.binary_outputs(X), atol=1e-6)
+
+
+def test_own_extensions(blobs, rng):
+    X, y = blobs
+    extensions = [np.eye(4), rng.normal(size=(4, 2)), [[0], [0], [1], [1]]]
+    classifier = KernelSBCClassifier(C=5, gamma=0.4, extensions=extensions, **EXACT).fit(X, y)
+    assert classifier.weights_.shape == (3,)
+    expected = sum(
+        weight * rbf_kernel(np.array(E, dtype=float), gamma=0.4)
+        for weight, E in zip(classifier.weights_, extensions, strict=True)
+    )
+    np.testing.assert_allclose(classifier.coupling_, expected)
+
+
+def test_sbc_identity_is_a_single_basis(blobs):
+    X, y = blobs
+    classifier = KernelSBCClassifier(C=5, gamma=0.4, radius=1, extensions=[np.eye(4)], **EXACT).fit(
+        X, y
+    )
+    np.testing.assert_allclose(classifier.weights_, 1)
+    off = np.exp(-0.8)
+    np.testing.assert_allclose(classifier.coupling_, off + (1 - off) * np.eye(4))
+
+
+def test_relabelling_the_classes_changes_nothing(blobs):
+    X, y = blobs
+    names = np.array(["delta", "alpha", "charlie", "bravo"])
+    a = KernelSBCClassifier(C=5, tol=1e-5, **EXACT).fit(X, y)
+    b = KernelSBCClassifier(C=5, tol=1e-5, **EXACT).fit(X, names[y])
+    order = np.searchsorted(b.classes_, names)
+    np.testing.assert_allclose(a.binary_outputs(X), b.binary_outputs(X)[:, order], atol=1e-3)
+    np.testing.assert_array_equal(names[a.predict(X)], b.predict(X))
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_it_classifies(load):
+    X, y = load(return_X_y=True)
+    for weights in ("learned", "class_frequencies"):
+        classifier = KernelSBCClassifier(C=10, weights=weights, probability=None)
+        assert cross_val_score(make_pipeline(StandardScaler(), classifier), X, y).mean() > 0.92
+
+
+def test_samples_come_in_any_form(blobs):
+    X, y = blobs
+    classifier = KernelSBCClassifier(C=5, **EXACT)
+    expected = classifier.fit(X, y).binary_outputs(X)
+    for given in (pd.DataFrame(X, columns=["a", "b"]), pl.DataFrame(X, schema=["a", "b"])):
+        np.testing.assert_allclose(classifier.fit(given, y).binary_outputs(given), expected)
+        assert list(classifier.feature_names_in_) == ["a", "b"]
+    sparse = csr_array(X)
+    outputs = classifier.fit(sparse, y).binary_outputs(sparse)
+    np.testing.assert_allclose(outputs, expected, atol=1e-6)
+
+
+def test_the_papers_optimiser(blobs):
+    X, y = blobs
+    default = KernelSBCClassifier(C=5, **EXACT).fit(X, y)
+    options = {"optimizer": "paper", "max_iter": 4, "radius": 0.5, "C": 50}
+    with pytest.warns(ConvergenceWarning, match="Take optimizer='multiplicative'"):
+        paper = KernelSBCClassifier(**options, **EXACT).fit(X, y)
+    assert paper.n_iter_ == 4
+    assert paper.weights_.sum() == pytest.approx(0.5)
+    mild = KernelSBCClassifier(C=0.1, radius=1000, optimizer="paper", **EXACT).fit(X, y)
+    best = KernelSBCClassifier(C=0.1, radius=1000, **EXACT).fit(X, y)
+    assert best.objectives_[-1] < mild.objectives_[-1]
+    assert best.optimality_gap_ < mild.optimality_gap_
+    assert default.optimality_gap_ < 0.01
+
+
+def test_progress_is_told(blobs, capsys):
+    X, y = blobs
+    classifier = KernelSBCClassifier(verbose=1, probability=None).fit(X, y)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == classifier.n_solves_
+    assert lines[0].startswith("solve 1: objective ")
+
+
+def test_weights_without_difference_between_classes_are_told(blobs):
+    X, y = blobs
+    names = np.array(["oak", "elm", "ash", "fir"])
+    classifier = KernelSBCClassifier(weights=[0, 1, 0, 1], probability=None)
+    with pytest.warns(UserWarning, match="between the classes ash and fir: the .* cannot tell"):
+        classifier.fit(X, names[y])  # sorted: ash, elm, fir, oak
+    outputs = classifier.binary_outputs(X)
+    np.testing.assert_allclose(outputs[:, 0], outputs[:, 2])
+
+
+class TestProbabilities:
+    def test_they_are_on_the_simplex_and_agree_with_the_prediction(self, blobs):
+        X, y = blobs
+        classifier = KernelSBCClassifier(C=5).fit(X, y)
+        p = classifier.predict_proba(X)
+        np.testing.assert_allclose(p.sum(axis=1), 1)
+        assert (p >= 0).all()
+        np.testing.assert_array_equal(classifier.classes_[p.argmax(axis=1)], classifier.predict(X))
+        assert classifier.calibration_ == "sigmoid"
+        assert classifier.probability_ in ("normalise", "least_squares")
+        with np.errstate(divide="ignore"):
+            np.testing.assert_array_equal(classifier.predict_log_proba(X), np.log(p))
+
+    def test_they_are_calibrated_out_of_fold(self):
+        """On labels that are half noise, training outputs would promise too much."""
+        rng = np.random.default_rng(0)
+        X, y = make_blobs(300, centers=3, cluster_std=3, random_state=3)
+        T, t = make_blobs(600, centers=3, cluster_std=3, random_state=3)
+        y = np.where(rng.uniform(size=300) < 0.4, rng.integers(3, size=300), y)
+        t = np.where(rng.uniform(size=600) < 0.4, rng.integers(3, size=600), t)
+        losses = [
+            log_loss(t, KernelSBCClassifier(C=50, cv=cv).fit(X, y).predict_proba(T))
+            for cv in (5, None)
+        ]
+        assert losses[0] < min(losses[1], np.log(3))
+
+    def test_each_class_may_have_its_own_calibration(self, blobs):
+        X, y = blobs
+        shared, own = (
+            KernelSBCClassifier(C=5, shared_calibration=flag).fit(X, y) for flag in (True, False)
+        )
+        assert len(set(shared._probabilities.calibrators)) == 1
+        assert len(set(own._probabilities.calibrators)) == 4
+
+    def test_folds_take_the_learned_weights(self, blobs, monkeypatch):
+        X, y = blobs
+        seen = []
+        fit_joint = SharedKernelSVC.fit_joint
+
+        def spy(self, X, targets, **options):
+            seen.append((len(X), options["coupling"], options["start"]))
+            return fit_joint(self, X, targets, **options)
+
+        monkeypatch.setattr(SharedKernelSVC, "fit_joint", spy)
+        classifier = KernelSBCClassifier(C=5, cv=3).fit(X, y)
+        assert [n for n, _, _ in seen[-3:]] == [50, 50, 50]
+        for _, coupling, start in seen[-3:]:
+            np.testing.assert_array_equal(coupling, classifier.coupling_)
+            assert start.sum() == pytest.approx(0, abs=1e-9)
+            assert start.nnz > 0
+
+    def test_without(self, blobs):
+        classifier = KernelSBCClassifier(probability=None).fit(*blobs)
+        assert not hasattr(classifier, "predict_proba")
+        assert classifier.probability_ is classifier.calibration_ is None
+        classifier.probability = "auto"
+        with pytest.raises(ValueError, match="no probabilities"):
+            classifier.predict_proba(blobs[0])
+
+
+def test_balancing_keeps_signs_and_bounds():
+    W = csr_array(np.array([[3.0, -1, 0], [0, -1, 2]]))
+    np.testing.assert_allclose(balanced(W).toarray(), [[1.2, -1, 0], [0, -1, 0.8]])
+    np.testing.assert_allclose(balanced(-W).toarray(), [[-1.2, 1, 0], [0, 1, -0.8]])
+    np.testing.assert_array_equal(balanced(W * 0).toarray(), np.zeros((2, 3)))
+    np.testing.assert_allclose(balanced(csr_array([[0.0, 2.0]])).toarray(), [[0, 0]])
+
+
+class TestRiskBound:
+    def test_by_hand(self):
+        """Equation (26) with m = 10⁶, c = 4, n = 4, R = 2, γ = 1, δ = 0.1, term by term."""
+        t = 4e6
+        first = 4 * np.log(128 * np.e * t**3 * 2 / 4)
+        second = 256 * 2 * np.log(np.e * t / (8 * np.sqrt(2))) * np.log(128 * t * 2)
+        expected = 4 * 0.05 + 4 * np.sqrt(8 * (2 + first + second + np.log(10)) / t)
+        options = {"n_samples": 10**6, "n_classes": 4, "n_bases": 4, "radius": 2, "delta": 0.1}
+        found = multiclass_risk_bound(0.05, margin=1.0, **options)
+        assert found == pytest.approx(expected)
+        assert found == pytest.approx(2.3655, abs=1e-4)
+        corrected = multiclass_risk_bound(0.05, margin=1.0, corrected=True, **options)
+        assert corrected == pytest.approx(found)  # at γ = 1 both are the same
+        halves = [multiclass_risk_bound(0, margin=0.5, corrected=c, **options) for c in (0, 1)]
+        assert halves[0] < halves[1] < np.sqrt(2) * halves[0]
+
+    def test_it_falls_with_samples_and_grows_with_the_radius(self):
+        def bound(**changed):
+            options = {"n_samples": 10**9, "n_classes": 3, "n_bases": 3, "radius": 1.0}
+            return multiclass_risk_bound(0, **{**options, "margin": 0.5, "delta": 0.05, **changed})
+
+        assert bound(n_samples=10**10) < bound() < bound(radius=2.0)
+        assert bound(margin=0.9) < bound() < bound(delta=0.01)
+        assert bound(n_samples=10**14) < 0.01
+
+    def test_where_the_theorem_says_nothing(self):
+        options = {"n_classes": 3, "n_bases": 3, "radius": 4.0, "delta": 0.05}
+        assert multiclass_risk_bound(0, n_samples=10, margin=0.01, **options) == np.inf
+        assert multiclass_risk_bound(1, n_samples=10, margin=1e6, **options) == np.inf
+
+    def test_of_a_classifier(self, blobs):
+        X, y = blobs
+        classifier = KernelSBCClassifier(C=50, **EXACT).fit(X, y)
+        sides = np.where(y[:, np.newaxis] == np.arange(4), 1, -1)
+        margins = sides * (classifier.binary_outputs(X) - classifier.intercept_)
+        options = {"n_samples": 75, "n_classes": 4, "n_bases": 4, "radius": np.sqrt(75)}
+        for margin in (0.2, 0.7):
+            error = np.mean(margins <= margin)
+            expected = multiclass_risk_bound(error, margin=margin, delta=0.05, **options)
+            assert classifier.risk_bound(margin) == pytest.approx(expected)
+        assert classifier.risk_bound(0.2, 0.01) > classifier.risk_bound(0.2, 0.5) > 1
+
+    def test_corrected_it_goes_by_the_classifier_of_norm_one(self, blobs):
+        X, y = blobs
+        classifier = KernelSBCClassifier(C=50, **EXACT).fit(X, y)
+        W = classifier._model.coefficients_.toarray()
+        K = rbf_kernel(X, gamma=classifier.gamma_)
+        norm = np.sqrt(np.sum(W * (K @ W @ classifier.coupling_)))
+        sides = np.where(y[:, np.newaxis] == np.arange(4), 1, -1)
+        margins = sides * (classifier.binary_outputs(X) - classifier.intercept_) / norm
+        gamma = float(np.median(margins))
+        options = {"n_samples": 75, "n_classes": 4, "n_bases": 4, "radius": np.sqrt(75)}
+        expected = multiclass_risk_bound(
+            np.mean(margins <= gamma), margin=gamma, delta=0.05, corrected=True, **options
+        )
+        assert classifier.risk_bound(gamma, corrected=True) == pytest.approx(expected, rel=1e-3)
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ((0,), "'margin' parameter must be a positive number. Got 0"),
+            (("wide",), "'margin' parameter"),
+            ((0.1, 0), "'delta' parameter must be a number between 0 and 1. Got 0"),
+            ((0.1, 1), "'delta' parameter"),
+        ],
+    )
+    def test_bad_arguments(self, blobs, arguments, message):
+        classifier = KernelSBCClassifier(probability=None).fit(*blobs)
+        with pytest.raises(ValueError, match=message):
+            classifier.risk_bound(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"C": 0}, "'C' parameter must be a positive number. Got 0"),
+        ({"svm_tol": -1}, "'tol' parameter must be a positive number. Got -1"),
+        ({"gamma": "big"}, "'gamma' parameter must be one of"),
+        ({"radius": 0}, "'radius' parameter must be 'sqrt' or a positive number. Got 0"),
+        ({"radius": -2.5}, "'radius' parameter .* Got -2.5"),
+        ({"radius": np.inf}, "'radius' parameter"),
+        ({"radius": "sqrd"}, r"'radius' parameter must be one of 'sqrt'.*Did you mean 'sqrt'\?"),
+        ({"weights": "learnt"}, r"'weights' parameter must be one of .*Did you mean 'learned'\?"),
+        ({"weights": [1, 2]}, r"for each of 4 extensions.*Got an array of shape \(2,\)"),
+        ({"weights": [1, 2, -1, 1]}, "a number that is not negative"),
+        ({"weights": [0, 0, 0, 0]}, "not all of them 0"),
+        ({"weights": None}, "Got None"),
+        ({"extensions": "identity"}, "must be a sequence of matrices.*Got str"),
+        ({"extensions": []}, "at least one matrix"),
+        ({"extensions": [np.eye(3)]}, r"a row for each of 4 classes.*shape \(3, 3\).*number 0"),
+        ({"extensions": [np.eye(4), [1, 2, 3, 4]]}, r"shape \(4,\).*number 1"),
+        ({"extensions": [np.full((4, 1), np.nan)]}, "finite numbers"),
+        ({"extensions": [["a", "b"]]}, "finite numbers"),
+        (
+            {"extensions": [[[0], [1], [1], [2]], [[3], [4], [4], [4]]]},
+            r"the classes 1 and 2 \(rows 1 and 2\) are equal in all of them",
+        ),
+        (
+            {"extensions": [np.eye(4)], "weights": "class_frequencies"},
+            "needs as many extensions as classes. Got 1 for 4",
+        ),
+        ({"optimizer": "newton"}, "'optimizer' parameter must be one of"),
+        ({"tol": 2}, "'tol' parameter must be a number between 0 and 1"),
+        ({"max_iter": 0}, "'max_iter' parameter"),
+        ({"probability": "couplign"}, "one of|needs"),
+        ({"probability": "coupling"}, "one-vs-one"),
+        ({"calibration": "platt"}, "'calibration' parameter must be one of"),
+        ({"cv": 1}, "'cv' parameter must be an int of at least 2"),
+    ],
+)
+def test_bad_parameters_are_refused(blobs, options, message):
+    classifier = KernelSBCClassifier(**options)
+    with pytest.raises(ValueError, match=message):
+        classifier.fit(*blobs)
+    assert not hasattr(classifier, "classes_")
+    assert not hasattr(classifier, "n_features_in_")
+
+
+def test_a_fold_without_a_class_is_refused(blobs):
+    X, y = blobs
+    splits = list(LeaveOneGroupOut().split(X, y, groups=y))
+    with pytest.raises(ValueError, match="Fold 0 has none of class 0; give fewer folds"):
+        KernelSBCClassifier(cv=splits).fit(X, y)
+
+
+def test_it_must_be_fitted(blobs):
+    for method in ("predict", "binary_outputs", "decision_function", "predict_proba"):
+        with pytest.raises(NotFittedError):
+            getattr(KernelSBCClassifier(), method)(blobs[0])
+    with pytest.raises(NotFittedError):
+        KernelSBCClassifier().risk_bound(0.1)
+
+
+def test_weighted_samples_count_as_often(blobs):
+    X, y = blobs
+    repeats = np.arange(75) % 3
+    weighted = KernelSBCClassifier(C=5, gamma=0.5, weights="class_frequencies", **EXACT)
+    repeated = KernelSBCClassifier(C=5, gamma=0.5, weights="class_frequencies", **EXACT)
+    weighted.fit(X, y, sample_weight=repeats)
+    repeated.fit(np.repeat(X, repeats, axis=0), np.repeat(y, repeats))
+    np.testing.assert_allclose(weighted.weights_, repeated.weights_)
+    np.testing.assert_allclose(weighted.binary_outputs(X), repeated.binary_outputs(X), atol=1e-6)
