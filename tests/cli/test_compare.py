@@ -257,7 +257,7 @@ def test_an_interrupt_that_got_lost_is_raised_again(tmp_path):
 
     import typer
 
-    with pytest.raises(typer.Exit) as caught, _running.telling_interruption(None) as check:
+    with pytest.raises(typer.Exit) as caught, _running.telling_interruption(None) as check:  # noqa: PT012
         check()
         lose()
         check()

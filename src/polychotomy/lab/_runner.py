@@ -179,7 +179,7 @@ class Plan:
                 for task in tasks
             )
             with _closing_quietly(parallel(calls)) as outcomes:
-                for outcome in outcomes:  # noqa: UP028: "yield from" would close it loudly
+                for outcome in outcomes:  # noqa: UP028 ("yield from" would close it loudly)
                     yield outcome
 
 
