@@ -1,0 +1,287 @@
+"""The plots of the report, as specifications of Vega-Lite: plain dictionaries.
+
+Vega-Lite draws SVG in the browser, whose marks have labels for screen readers. Colours are the
+variables ``--m0``, ``--m1``, … of the page's style, so that plots follow it from light to dark and
+into print. Every specification has the parameter ``method``, the one that the reader selected.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from polychotomy.report._findings import Findings
+from polychotomy.report._results import MEASURES, Results, value_of
+
+Spec = dict[str, Any]
+
+_ROW = 24
+_MOST_POINTS = 3000
+_MOST_LABELS = 12
+_SHORTEST_TIME = 1e-4  # a logarithmic axis has no place for 0
+
+_DIMMED: Spec = {
+    "condition": {"test": "method === null || datum.method === method", "value": 1},
+    "value": 0.12,
+}
+
+
+def interval_figure(results: Results, findings: Findings) -> Spec:
+    """Return the plot of each method's error minus the best's, with its interval, in points."""
+    best = results.methods[findings.best]
+    values = [{"method": best, "low": 0, "high": 0, "difference": 0}]
+    for rival in findings.rivals:
+        if (interval := rival.interval) is not None:
+            ends = {"low": interval.low, "high": interval.high, "difference": interval.difference}
+            row = {name: 100 * value for name, value in ends.items()}
+            values.append({"method": results.methods[rival.method], **row})
+    order = [row["method"] for row in values]
+    y = {"field": "method", "type": "nominal", "sort": order, "title": None}
+    shown = [_told("method", "Method"), _told("difference", "Difference", ".2f")]
+    shown += [_told("low", "From", ".2f"), _told("high", "To", ".2f")]
+    title = "Error minus that of the best, in points"
+    common = {"color": _colour(results.methods), "opacity": _DIMMED, "tooltip": shown}
+    return _spec(
+        values,
+        [
+            {"mark": {"type": "rule", "strokeDash": [3, 3], "color": "var(--line)"}}
+            | {"data": {"values": [{"zero": 0}]}, "encoding": {"x": _number("zero", None)}},
+            {
+                "mark": {"type": "rule", "strokeWidth": 3},
+                "encoding": {"y": y, "x": _number("low", title), "x2": {"field": "high"}, **common},
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1},
+                "encoding": {"y": y, "x": _number("difference", title), **common},
+            },
+        ],
+    )
+
+
+def rank_figure(results: Results, findings: Findings) -> Spec:
+    """Return the critical-difference diagram, with a row for each method.
+
+    The band reaches from the best rank as far as the critical difference; the bars at the right
+    join methods that do not differ.
+    """
+    test = findings.ranks
+    assert test is not None
+    order = [test.names[i] for i in np.argsort(test.ranks, kind="stable")]
+    values = [{"method": m, "rank": r} for m, r in zip(test.names, test.ranks, strict=True)]
+    best = float(test.ranks.min())
+    bars = [
+        {
+            "first": test.names[group[0]],
+            "last": test.names[group[-1]],
+            "place": len(order) + 0.02 * len(order) * (1 + level),
+        }
+        for level, group in enumerate(test.groups)
+    ]
+    y = {"type": "nominal", "sort": order, "title": None}
+    x = _number("rank", "Average rank") | {"scale": {"domainMin": 1}}
+    band = {"from": best, "to": best + test.critical_difference}
+    return _spec(
+        values,
+        [
+            {
+                "data": {"values": [band]},
+                "mark": {"type": "rect", "color": "var(--band)"},
+                "encoding": {"x": _number("from", "Average rank"), "x2": {"field": "to"}},
+            },
+            {
+                "data": {"values": bars},
+                "mark": {"type": "rule", "strokeWidth": 4, "color": "var(--ink)"},
+                "encoding": {
+                    "x": _number("place", "Average rank"),
+                    "y": y | {"field": "first", "bandPosition": 0.1},
+                    "y2": {"field": "last", "bandPosition": 0.9},
+                },
+            },
+            {
+                "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1},
+                "encoding": {
+                    "y": y | {"field": "method"},
+                    "x": x,
+                    "color": _colour(results.methods),
+                    "opacity": _DIMMED,
+                    "tooltip": [_told("method", "Method"), _told("rank", "Average rank", ".2f")],
+                },
+            },
+        ],
+    )
+
+
+def measure_figure(results: Results, order: Sequence[str]) -> Spec:
+    """Return the plot of one measure, chosen by the parameter ``measure``.
+
+    A point for each fold or, with several data sets, for each of these, and a line for the mean.
+    """
+    names = list(results.means)
+    values = _folds(results, names) if len(results.data_sets) == 1 else _data_sets(results, names)
+    y = {"field": "method", "type": "nominal", "sort": list(order), "title": None}
+    x = {"type": "quantitative", "title": None, "scale": {"zero": False}}
+    common = {"color": _colour(results.methods), "opacity": _DIMMED}
+    shown = [_told("method", "Method"), _told("where", "Where"), _told("value", "Value", ".4~g")]
+    spec = _spec(
+        values,
+        [
+            {
+                "mark": {"type": "point", "size": 36},
+                "encoding": {"y": y, "x": x | {"field": "value"}, **common, "tooltip": shown},
+            },
+            {
+                "mark": {"type": "tick", "thickness": 4, "size": 18},
+                "encoding": {"y": y, "x": x | {"field": "value", "aggregate": "mean"}, **common},
+            },
+        ],
+    )
+    spec["params"].append({"name": "measure", "value": names[0]})
+    spec["transform"] = [
+        {"calculate": "datum[measure]", "as": "value"},
+        {"filter": "isValid(datum.value)"},
+    ]
+    return spec
+
+
+def cost_figure(results: Results, findings: Findings) -> Spec:
+    """Return the plot of the error, or the average rank, against the time."""
+    title = "Error (%)" if findings.ranks is None else "Average rank"
+    factor = 100 if findings.ranks is None else 1
+    values = [
+        {
+            "method": results.methods[m],
+            "seconds": max(findings.seconds[m], _SHORTEST_TIME),
+            "score": factor * score,
+        }
+        for m, score in zip(findings.methods, findings.score, strict=True)
+    ]
+    encoding = {
+        "x": _number("seconds", "Time to train and predict (s)") | {"scale": {"type": "log"}},
+        "y": _number("score", title) | {"scale": {"zero": False}},
+        "color": _colour(results.methods),
+        "opacity": _DIMMED,
+        "tooltip": [
+            _told("method", "Method"),
+            _told("score", title, ".2f"),
+            _told("seconds", "Seconds", ".3~g"),
+        ],
+    }
+    points = {
+        "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1},
+        "encoding": encoding,
+    }
+    name = {"type": "text", "align": "left", "dx": 8, "limit": 140}
+    labels = {"mark": name, "encoding": encoding | {"text": {"field": "method"}}}
+    layers = [points, labels] if len(values) <= _MOST_LABELS else [points]
+    return _spec(values, layers, height=300)
+
+
+def reliability_figure() -> Spec:
+    """Return the plot of how often the winning class is right; the data ``points`` are to come."""
+    shown = [_told("predicted", "Probability given", ".3f")]
+    shown += [_told("observed", "Came true", ".3f"), _told("count", "Samples")]
+    square = {"scale": {"domain": [0, 1]}}
+    encoding = {
+        "x": _number("predicted", "Probability given to the winning class") | square,
+        "y": _number("observed", "Fraction that came true") | square,
+    }
+    ends = [{"predicted": 0, "observed": 0}, {"predicted": 1, "observed": 1}]
+    return _spec(
+        [],
+        [
+            {
+                "data": {"values": ends},
+                "mark": {"type": "line", "color": "var(--line)", "strokeDash": [3, 3]},
+                "encoding": encoding,
+            },
+            {"mark": {"type": "line", "color": "var(--chosen)"}, "encoding": encoding},
+            {
+                "mark": {"type": "point", "filled": True, "color": "var(--chosen)", "opacity": 1},
+                "encoding": encoding
+                | {
+                    "size": {"field": "count", "type": "quantitative", "legend": None},
+                    "tooltip": shown,
+                },
+            },
+        ],
+        height=300,
+    )
+
+
+def reject_figure() -> Spec:
+    """Return the plot of the error among the accepted; ``points`` and ``marker`` are to come."""
+    shown = [_told("threshold", "Threshold", ".3f"), _told("rejected", "Rejected", ".1%")]
+    shown.append(_told("error", "Error of the accepted", ".2%"))
+    encoding = {
+        "x": _number("rejected", "Fraction rejected") | {"axis": {"format": "%"}},
+        "y": _number("error", "Error of the accepted") | {"axis": {"format": ".1%"}},
+        "tooltip": shown,
+    }
+    colour = "var(--chosen)"
+    return _spec(
+        [],
+        [
+            {"mark": {"type": "line", "color": colour, "point": False}, "encoding": encoding},
+            {
+                "data": {"name": "marker", "values": []},
+                "mark": {"type": "point", "filled": True, "size": 160, "color": colour}
+                | {"opacity": 1, "stroke": "var(--ink)"},
+                "encoding": encoding,
+            },
+        ],
+        height=300,
+    )
+
+
+def _spec(values: list[Any], layers: list[Spec], height: Any = None) -> Spec:
+    return {
+        "width": "container",
+        "height": height or {"step": _ROW},
+        "params": [{"name": "method", "value": None}],
+        "data": {"name": "points", "values": values},
+        "layer": layers,
+    }
+
+
+def _folds(results: Results, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return a row for each cell of the only data set, or for each method if there are too many."""
+    data_set = results.data_sets[0]
+    cells = {method: results.of(data_set, method) for method in results.methods}
+    if sum(map(len, cells.values())) > _MOST_POINTS:
+        return _data_sets(results, names)
+    return [
+        {"method": method, "where": f"fold {cell.fold}, seed {cell.seed}"}
+        | {name: _scaled(name, value_of(cell, name)) for name in names}
+        for method, found in cells.items()
+        for cell in found
+    ]
+
+
+def _data_sets(results: Results, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return a row for each method and data set, of as many data sets as can be shown."""
+    most = max(_MOST_POINTS // len(results.methods), 1)
+    return [
+        {"method": method, "where": data_set}
+        | {name: _scaled(name, results.means[name][d, m]) for name in names}
+        for d, data_set in enumerate(results.data_sets[:most])
+        for m, method in enumerate(results.methods)
+    ]
+
+
+def _scaled(name: str, value: float) -> float | None:
+    return None if np.isnan(value) else float(f"{MEASURES[name].scale * value:.6g}")
+
+
+def _number(field: str, title: str | None) -> Spec:
+    return {"field": field, "type": "quantitative", "title": title}
+
+
+def _told(field: str, title: str, form: str | None = None) -> Spec:
+    kind = "nominal" if form is None else "quantitative"
+    return {"field": field, "title": title, "type": kind} | ({"format": form} if form else {})
+
+
+def _colour(methods: Sequence[str]) -> Spec:
+    colours = [f"var(--m{m})" for m in range(len(methods))]
+    scale = {"domain": list(methods), "range": colours}
+    return {"field": "method", "type": "nominal", "legend": None, "scale": scale}

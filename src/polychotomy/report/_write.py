@@ -1,0 +1,122 @@
+"""``write_report``: from finished cells to one file."""
+
+import os
+import tempfile
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polychotomy.errors import require
+
+if TYPE_CHECKING:
+    from polychotomy.lab import Cell
+
+_HERE = Path(__file__).parent
+
+
+def write_report(
+    cells: "Iterable[Cell]",
+    path: str | os.PathLike[str],
+    *,
+    model: Any = None,
+    title: str | None = None,
+) -> Path:
+    """Write a page that says which reduction to use, and how sure that is.
+
+    One HTML file that needs nothing else: what to use and why; how sure that is; a table; plots;
+    and of the chosen method the problems, confusions, calibration, and what a reject threshold
+    would gain. It chooses the fastest of the methods that are not significantly worse than the
+    best.
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+        As :class:`~polychotomy.lab.Store` gives them, at least one. Each data set, reduction, base
+        learner, seed and fold may occur once.
+    path : path-like
+        Where to write. A file of this name is replaced once the page is complete.
+    model : fitted classifier, optional
+        The problems of this one are shown, and what is known of its method; also a search or a
+        pipeline that ends in one. By default, those of the reduction that the report advises, if
+        they do not depend on the training data.
+    title : str, optional
+        By default, what is compared.
+
+    Returns
+    -------
+    path : Path
+        Where it was written.
+
+    Raises
+    ------
+    ValueError
+        There is no cell, or two are of the same data set, method, seed and fold.
+    OSError
+        The file cannot be written; nothing is left behind.
+
+    Notes
+    -----
+    The page is about 1 MB, most of which is the drawing library Vega-Lite. Results are summed up
+    here, not in the browser: fifty data sets and twenty methods make no difference to speak of.
+
+    Examples
+    --------
+    >>> from polychotomy.report import write_report
+    >>> write_report([], "report.html")
+    Traceback (most recent call last):
+    ...
+    ValueError: A report needs at least one finished cell. Got none: run a comparison first.
+    """
+    from polychotomy.report._page import page_contents
+
+    jinja2 = require("jinja2", extra="report")
+    contents = page_contents(cells, model, title)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    html = environment.get_template("page.html.jinja").render(
+        **contents,
+        style=(_HERE / "page.css").read_text("utf-8"),
+        script=(_HERE / "page.js").read_text("utf-8"),
+        library=_drawing_library(),
+    )
+    return _replace(Path(path), html)
+
+
+@cache
+def _drawing_library() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script; making it takes a few seconds."""
+    bundle: str = require("vl_convert", extra="report").javascript_bundle()
+    # In a string of a script this is the same, and it cannot end the element.
+    return bundle.replace("</script", "<\\/script")
+
+
+def _replace(path: Path, text: str) -> Path:
+    """Write beside, then rename, so that there is never half a file."""
+    try:
+        handle, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    try:
+        with open(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(beside, 0o666 & ~mask)  # the file was made for its owner only
+        os.replace(beside, path)
+    except BaseException as error:
+        os.unlink(beside)
+        if isinstance(error, OSError):
+            raise _unwritable(path, error) from error
+        raise
+    return path
+
+
+def _unwritable(path: Path, error: OSError) -> OSError:
+    reason = (error.strerror or str(error)).lower()
+    return OSError(error.errno, f"The report cannot be written to {path}: {reason}")

@@ -1,0 +1,242 @@
+// Everything that moves on the page. Names from the data become text, never markup.
+const { plots, details } = JSON.parse(document.getElementById("data").textContent);
+const methodNames = JSON.parse(document.getElementById("method-names").textContent);
+const views = {};
+const byId = (id) => document.getElementById(id);
+
+function element(tag, { text, className, ...attributes } = {}, ...children) {
+  const made = document.createElement(tag);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+const percent = (share, digits = 2) => `${(100 * share).toFixed(digits)} %`;
+const nameOf = (text) => element("span", { text, className: "name", dir: "auto", title: text });
+
+// Plots
+
+const ink = { labelColor: "currentColor", titleColor: "currentColor" };
+const config = {
+  background: null,
+  font: "system-ui, sans-serif",
+  view: { stroke: null },
+  axis: {
+    ...ink, gridColor: "var(--rule)", domainColor: "var(--line)", tickColor: "var(--line)",
+    labelLimit: 150, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal",
+  },
+  text: { color: "currentColor" },
+};
+
+async function draw(holder) {
+  const name = holder.dataset.plot;
+  const { view } = await vegaEmbed(holder, plots[name], {
+    mode: "vega-lite", renderer: "svg", actions: false, ast: true, config,
+    tooltip: { theme: "custom", disableDefaultStyle: true },
+  });
+  view.addEventListener("click", (_, item) => {
+    const index = methodNames.indexOf(item?.datum?.method);
+    if (index >= 0) select(index);
+  });
+  views[name] = view;
+}
+
+// One method, everywhere
+
+let selected = null;
+
+function select(index) {
+  selected = index === selected ? null : index;
+  for (const button of document.querySelectorAll("button.method")) {
+    button.setAttribute("aria-pressed", String(Number(button.dataset.method) === selected));
+  }
+  for (const row of document.querySelectorAll("#comparison tbody tr")) {
+    const own = Number(row.dataset.method) === selected;
+    row.classList.toggle("selected", own);
+    row.classList.toggle("dimmed", selected !== null && !own);
+  }
+  byId("clear").hidden = selected === null;
+  for (const [name, view] of Object.entries(views)) {
+    if (name === "reliability" || name === "reject") continue;
+    view.signal("method", selected === null ? null : methodNames[selected]).runAsync();
+  }
+}
+
+for (const button of document.querySelectorAll("button.method")) {
+  button.addEventListener("click", () => select(Number(button.dataset.method)));
+}
+byId("clear").addEventListener("click", () => select(selected));
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && selected !== null) select(selected);
+});
+
+// The table: sorting and filtering
+
+const comparison = byId("comparison");
+const body = comparison.tBodies[0];
+const headers = [...comparison.tHead.rows[0].cells];
+
+function sortBy(header) {
+  const column = headers.indexOf(header);
+  const turn = header.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+  for (const other of headers) other.removeAttribute("aria-sort");
+  header.setAttribute("aria-sort", turn > 0 ? "ascending" : "descending");
+  const key = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent;
+  const missing = (value) => value === "" || value === "—";
+  const compare = (a, b) => {
+    if (missing(a) || missing(b)) return missing(a) - missing(b);
+    const difference = Number(a) - Number(b);
+    return turn * (Number.isNaN(difference) ? a.localeCompare(b) : difference);
+  };
+  body.append(...[...body.rows].sort((a, b) => compare(key(a), key(b))));
+}
+
+function filter() {
+  const dataSet = byId("data-set")?.value ?? "0";
+  let count = 0;
+  for (const row of body.rows) {
+    const group = row.dataset.set;
+    row.hidden = dataSet === "each" ? group === "-1" : group !== dataSet;
+    count += !row.hidden;
+  }
+  byId("count").textContent = `${count} ${count === 1 ? "row" : "rows"}`;
+}
+
+function chooseMeasure() {
+  const measure = byId("measure").value;
+  for (const cell of comparison.querySelectorAll("[data-measure]")) {
+    cell.hidden = measure !== "" && cell.dataset.measure !== measure;
+  }
+  const names = Object.fromEntries(
+    [...byId("measure").options].map((option) => [option.value, option.textContent]),
+  );
+  const shown = measure || Object.keys(names)[1];
+  const figure = document.querySelector('[data-plot="measure"]').closest("figure");
+  const caption = figure.querySelector("figcaption");
+  caption.dataset.base ??= caption.textContent;
+  caption.textContent = `${names[shown]}, ${caption.dataset.base.toLowerCase()}`;
+  views.measure?.signal("measure", shown).runAsync();
+}
+
+for (const header of headers) {
+  header.querySelector("button").addEventListener("click", () => sortBy(header));
+}
+byId("data-set")?.addEventListener("change", filter);
+byId("measure").addEventListener("change", chooseMeasure);
+
+// The chosen model on one data set
+
+let detail = details[0];
+
+function table(caption, heads, rows) {
+  const head = element("tr", {}, ...heads.map((text) => element("th", { text, scope: "col" })));
+  return element(
+    "table", {}, element("caption", { text: caption }), element("thead", {}, head),
+    element("tbody", {}, ...rows),
+  );
+}
+
+function showPairs() {
+  const { n_samples, n_wrong, pairs } = detail;
+  byId("errors").textContent =
+    `${n_wrong} of ${n_samples} predictions are wrong (${percent(n_wrong / n_samples)}).`;
+  const told = pairs.some((pair) => "problems" in pair);
+  const rows = pairs.map((pair) => {
+    const parted = pair.problem ?? `${pair.problems} problems`;
+    return element(
+      "tr", {},
+      element("th", { scope: "row" }, nameOf(pair.truth)),
+      element("td", {}, nameOf(pair.predicted)),
+      element("td", { text: String(pair.count) }),
+      element("td", { text: percent(pair.share, 0) }),
+      ...(told ? [element("td", { text: parted, dir: "auto", className: "parted" })] : []),
+    );
+  });
+  const heads = ["Class", "Was taken for", "Samples", "Of all errors"];
+  if (told) heads.push("The two are parted by");
+  byId("pairs").hidden = !pairs.length;
+  byId("pairs").replaceChildren(table("The most frequent confusions", heads, rows));
+}
+
+function showConfusion() {
+  const { classes, confusion, totals, n_classes } = detail;
+  const rows = confusion.map((counts, i) =>
+    element(
+      "tr", {},
+      element("th", { scope: "row" }, nameOf(classes[i])),
+      ...counts.map((count, j) => {
+        const share = totals[i] ? count / totals[i] : 0;
+        const strength = count ? (i === j ? 0.45 * share : 0.15 + 0.85 * Math.sqrt(share)) : 0;
+        const colour = `rgba(var(--${i === j ? "good" : "heat"}), ${strength.toFixed(3)})`;
+        const cell = element("td", { text: count ? String(count) : "", className: "heat" });
+        cell.style.background = colour;
+        cell.title = `${classes[i]} → ${classes[j]}: ${count} (${percent(share, 1)} of its row)`;
+        return cell;
+      }),
+    ),
+  );
+  const cut = classes.length < n_classes
+    ? `, the ${classes.length} of ${n_classes} classes that are most often confused` : "";
+  const made = table(`A row for each true class, a column for each prediction${cut}`, [], rows);
+  made.className = "matrix";
+  made.tHead.rows[0].append(
+    element("th", { text: "True class", scope: "col" }),
+    ...classes.map((name) => element("th", { scope: "col" }, nameOf(name))),
+  );
+  byId("confusion").replaceChildren(made);
+}
+
+function showProbabilities() {
+  const { calibration, reject } = detail;
+  byId("with-probabilities").hidden = !calibration;
+  byId("without-probabilities").hidden = Boolean(calibration);
+  if (!calibration) return;
+  const { predicted, observed, counts, error } = calibration;
+  const points = predicted.map((p, i) => ({ predicted: p, observed: observed[i], count: counts[i] }));
+  views.reliability.data("points", points).resize().runAsync();
+  byId("about-reliability").textContent =
+    `On average the probability of the winning class is ${(100 * error).toFixed(1)} points from ` +
+    "how often it is right. Below the diagonal it is too sure, above it too careful. " +
+    "Larger points stand for more samples.";
+  const curve = reject.threshold.map((threshold, i) => ({
+    threshold, rejected: 1 - reject.coverage[i], error: reject.error[i],
+  }));
+  views.reject.data("points", curve).resize().runAsync();
+  byId("threshold").max = String(curve.length - 1);
+  byId("threshold").value = "0";
+  moveThreshold();
+}
+
+function moveThreshold() {
+  const { reject, n_samples } = detail;
+  const i = Number(byId("threshold").value);
+  const [threshold, coverage, error] = ["threshold", "coverage", "error"].map((k) => reject[k][i]);
+  const accepted = Math.round(coverage * n_samples);
+  // Rounded down, so that the samples at the threshold are accepted with the number shown, too.
+  const shown = (Math.floor(threshold * 1e4) / 1e4).toFixed(4);
+  byId("threshold-value").textContent = shown;
+  const said =
+    `${percent(coverage, 1)} of the samples get an answer (${accepted} of ${n_samples}), and ` +
+    `${percent(error)} of the answers are wrong (${Math.round(error * accepted)}). ` +
+    `Without rejecting, ${percent(reject.error[0])} are.`;
+  byId("rejected").textContent = said;
+  byId("threshold").setAttribute("aria-valuetext", `${shown}: ${said}`);
+  views.reject.data("marker", [{ threshold, rejected: 1 - coverage, error }]).runAsync();
+}
+
+function showDetail() {
+  detail = details[Number(byId("detail")?.value ?? 0)];
+  showPairs();
+  showConfusion();
+  showProbabilities();
+}
+
+byId("detail")?.addEventListener("change", showDetail);
+byId("threshold").addEventListener("input", moveThreshold);
+
+filter();
+await Promise.all([...document.querySelectorAll("[data-plot]")].map(draw));
+chooseMeasure();
+showDetail();
+document.documentElement.dataset.ready = "yes";
