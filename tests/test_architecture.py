@@ -16,7 +16,9 @@ LAYERS = [
     {"classifiers", "assess", "datasets"},
     {"choose", "active"},
     {"lab"},
-    {"plot", "cli"},
+    {"plot"},
+    {"report"},
+    {"cli"},
 ]
 LEVEL = {part: level for level, layer in enumerate(LAYERS) for part in layer}
 

@@ -31,6 +31,7 @@ def test_the_public_names():
         "parse_structure",
         "plot",
         "probability",
+        "report",
         "structures",
     }
     for name in polychotomy.__all__:
@@ -85,6 +86,10 @@ def test_the_names_of_plot():
     assert all(hasattr(polychotomy.plot, name) for name in polychotomy.plot.__all__)
 
 
+def test_the_names_of_report():
+    assert polychotomy.report.__all__ == ["write_report"]
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         polychotomy.nonsense  # noqa: B018
@@ -99,11 +104,12 @@ def test_an_unknown_name_is_an_attribute_error():
         ("from polychotomy import Structure; Structure([[1], [-1]], 'ab')", {"sklearn", "scipy"}),
         ("from polychotomy.assess import holm, nemenyi", {"sklearn", "scipy"}),
         ("from polychotomy.plot import DecisionRegionDisplay", {"sklearn", "scipy"}),
+        ("from polychotomy.report import write_report", {"sklearn", "scipy", "numpy"}),
         ("from polychotomy import CodeClassifier", set()),  # scikit-learn imports pandas itself
     ],
 )
 def test_heavy_modules_are_not_imported(program, heavy):
-    heavy |= {"galois", "matplotlib", "numba", "lark", "typer"}
+    heavy |= {"galois", "matplotlib", "numba", "lark", "typer", "jinja2", "vl_convert"}
     heavy |= {"pandas"} if "CodeClassifier" not in program else set()
     check = f"{program}; import sys; print({heavy!r} & set(sys.modules))"
     result = subprocess.run(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         lab,
         plot,
         probability,
+        report,
         structures,
     )
     from polychotomy.choose import GreedySearchCV
@@ -63,6 +64,7 @@ __all__ = [
     "parse_structure",
     "plot",
     "probability",
+    "report",
     "structures",
 ]
 

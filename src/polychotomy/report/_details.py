@@ -94,4 +94,6 @@ def chosen_values(cells: "Sequence[Cell]") -> Mapping[str, str]:
         for name, value in cell.chosen.items():
             said = f"{value:.4g}" if isinstance(value, float) else str(value)
             found.setdefault(str(name), {})[shorten(said)] = None
-    return {name: ", ".join(list(v)[:5]) + (" …" if len(v) > 5 else "") for name, v in found.items()}
+    return {
+        name: ", ".join(list(v)[:5]) + (" …" if len(v) > 5 else "") for name, v in found.items()
+    }

@@ -36,7 +36,7 @@ def interval_figure(results: Results, findings: Findings) -> Spec:
             row = {name: 100 * value for name, value in ends.items()}
             values.append({"method": results.methods[rival.method], **row})
     order = [row["method"] for row in values]
-    y = {"field": "method", "type": "nominal", "sort": order, "title": None}
+    y = _row(order)
     shown = [_told("method", "Method"), _told("difference", "Difference", ".2f")]
     shown += [_told("low", "From", ".2f"), _told("high", "To", ".2f")]
     title = "Error minus that of the best, in points"
@@ -45,7 +45,7 @@ def interval_figure(results: Results, findings: Findings) -> Spec:
         values,
         [
             {"mark": {"type": "rule", "strokeDash": [3, 3], "color": "var(--line)"}}
-            | {"data": {"values": [{"zero": 0}]}, "encoding": {"x": _number("zero", None)}},
+            | {"data": {"values": [{"zero": 0}]}, "encoding": {"x": _number("zero", title)}},
             {
                 "mark": {"type": "rule", "strokeWidth": 3},
                 "encoding": {"y": y, "x": _number("low", title), "x2": {"field": "high"}, **common},
@@ -55,6 +55,7 @@ def interval_figure(results: Results, findings: Findings) -> Spec:
                 "encoding": {"y": y, "x": _number("difference", title), **common},
             },
         ],
+        n_rows=len(order),
     )
 
 
@@ -68,31 +69,36 @@ def rank_figure(results: Results, findings: Findings) -> Spec:
     assert test is not None
     order = [test.names[i] for i in np.argsort(test.ranks, kind="stable")]
     values = [{"method": m, "rank": r} for m, r in zip(test.names, test.ranks, strict=True)]
-    best = float(test.ranks.min())
+    best, k = float(test.ranks.min()), len(order)
     bars = [
         {
             "first": test.names[group[0]],
             "last": test.names[group[-1]],
-            "place": len(order) + 0.02 * len(order) * (1 + level),
+            "place": k + 0.02 * k * (1 + level),
         }
         for level, group in enumerate(test.groups)
     ]
-    y = {"type": "nominal", "sort": order, "title": None}
-    x = _number("rank", "Average rank") | {"scale": {"domainMin": 1}}
-    band = {"from": best, "to": best + test.critical_difference}
+    y = _row(order)
+    # The bars stand beyond the last rank; with few data sets the band may reach there, too.
+    end = max([k, *(bar["place"] for bar in bars)])
+    x = _number("rank", "Average rank") | {
+        "scale": {"domain": [1, end], "zero": False, "nice": False},
+        "axis": {"values": list(range(1, k + 1, -(-k // 12)))},
+    }
+    band = {"from": best, "to": min(best + test.critical_difference, end)}
     return _spec(
         values,
         [
             {
                 "data": {"values": [band]},
                 "mark": {"type": "rect", "color": "var(--band)"},
-                "encoding": {"x": _number("from", "Average rank"), "x2": {"field": "to"}},
+                "encoding": {"x": x | {"field": "from"}, "x2": {"field": "to"}},
             },
             {
                 "data": {"values": bars},
                 "mark": {"type": "rule", "strokeWidth": 4, "color": "var(--ink)"},
                 "encoding": {
-                    "x": _number("place", "Average rank"),
+                    "x": x | {"field": "place"},
                     "y": y | {"field": "first", "bandPosition": 0.1},
                     "y2": {"field": "last", "bandPosition": 0.9},
                 },
@@ -100,7 +106,7 @@ def rank_figure(results: Results, findings: Findings) -> Spec:
             {
                 "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1},
                 "encoding": {
-                    "y": y | {"field": "method"},
+                    "y": y,
                     "x": x,
                     "color": _colour(results.methods),
                     "opacity": _DIMMED,
@@ -108,6 +114,7 @@ def rank_figure(results: Results, findings: Findings) -> Spec:
                 },
             },
         ],
+        n_rows=k,
     )
 
 
@@ -118,10 +125,12 @@ def measure_figure(results: Results, order: Sequence[str]) -> Spec:
     """
     names = list(results.means)
     values = _folds(results, names) if len(results.data_sets) == 1 else _data_sets(results, names)
-    y = {"field": "method", "type": "nominal", "sort": list(order), "title": None}
+    y = _row(order)
     x = {"type": "quantitative", "title": None, "scale": {"zero": False}}
     common = {"color": _colour(results.methods), "opacity": _DIMMED}
     shown = [_told("method", "Method"), _told("where", "Where"), _told("value", "Value", ".4~g")]
+    mean = {"field": "value", "aggregate": "mean"}
+    told = _told("value", "Mean", ".4~g") | mean
     spec = _spec(
         values,
         [
@@ -131,9 +140,10 @@ def measure_figure(results: Results, order: Sequence[str]) -> Spec:
             },
             {
                 "mark": {"type": "tick", "thickness": 4, "size": 18},
-                "encoding": {"y": y, "x": x | {"field": "value", "aggregate": "mean"}, **common},
+                "encoding": {"y": y, "x": x | mean, **common, "tooltip": [shown[0], told]},
             },
         ],
+        n_rows=len(order),
     )
     spec["params"].append({"name": "measure", "value": names[0]})
     spec["transform"] = [
@@ -173,7 +183,7 @@ def cost_figure(results: Results, findings: Findings) -> Spec:
     name = {"type": "text", "align": "left", "dx": 8, "limit": 140}
     labels = {"mark": name, "encoding": encoding | {"text": {"field": "method"}}}
     layers = [points, labels] if len(values) <= _MOST_LABELS else [points]
-    return _spec(values, layers, height=300)
+    return _spec(values, layers)
 
 
 def reliability_figure() -> Spec:
@@ -199,12 +209,16 @@ def reliability_figure() -> Spec:
                 "mark": {"type": "point", "filled": True, "color": "var(--chosen)", "opacity": 1},
                 "encoding": encoding
                 | {
-                    "size": {"field": "count", "type": "quantitative", "legend": None},
+                    "size": {
+                        "field": "count",
+                        "type": "quantitative",
+                        "legend": None,
+                        "scale": {"range": [30, 300]},
+                    },
                     "tooltip": shown,
                 },
             },
         ],
-        height=300,
     )
 
 
@@ -229,14 +243,14 @@ def reject_figure() -> Spec:
                 "encoding": encoding,
             },
         ],
-        height=300,
     )
 
 
-def _spec(values: list[Any], layers: list[Spec], height: Any = None) -> Spec:
+def _spec(values: list[Any], layers: list[Spec], *, n_rows: int = 12) -> Spec:
     return {
         "width": "container",
-        "height": height or {"step": _ROW},
+        "height": _ROW * n_rows,
+        "autosize": {"type": "fit-x", "contains": "padding"},
         "params": [{"name": "method", "value": None}],
         "data": {"name": "points", "values": values},
         "layer": layers,
@@ -274,6 +288,12 @@ def _scaled(name: str, value: float) -> float | None:
 
 def _number(field: str, title: str | None) -> Spec:
     return {"field": field, "type": "quantitative", "title": title}
+
+
+def _row(order: Sequence[str]) -> Spec:
+    """Return the place of a method, from the top in the order given."""
+    scale = {"domain": list(order)}
+    return {"field": "method", "type": "nominal", "title": None, "scale": scale, "sort": None}
 
 
 def _told(field: str, title: str, form: str | None = None) -> Spec:

@@ -124,9 +124,7 @@ def find(results: Results) -> Findings:
     level = [best, *(rival.method for rival in rivals if not rival.worse)]
     chosen = min(level, key=lambda m: float(seconds[m]))
     all_alike = iman_davenport(errors) if several else None
-    return Findings(
-        data_sets, methods, score, best, chosen, rivals, seconds, ranks, all_alike
-    )
+    return Findings(data_sets, methods, score, best, chosen, rivals, seconds, ranks, all_alike)
 
 
 def verdicts(results: Results, data_set: int) -> dict[int, str]:

@@ -60,6 +60,7 @@ def page_contents(cells: "Iterable[Cell]", model: Any, title: str | None) -> dic
         "sureness": sureness(results, findings),
         "remarks": remarks(results),
         "rivals": _rivals(results, findings),
+        "groups": _groups(findings),
         "several": several,
         "summaries": _summaries(results, findings),
         "methods": [
@@ -217,23 +218,29 @@ def _rivals(results: Results, findings: Findings) -> list[dict[str, str]]:
     return rows
 
 
+def _groups(findings: Findings) -> list[str]:
+    """Return the groups of methods that do not differ among themselves, by their ranks."""
+    if (ranks := findings.ranks) is None:
+        return []
+    return [in_words([ranks.names[i] for i in group], most=20) for group in ranks.groups]
+
+
 def _summaries(results: Results, findings: Findings) -> dict[str, str]:
     """Return in words what each plot of several methods shows."""
     best = results.methods[findings.best]
-    fastest = results.methods[min(findings.methods, key=lambda m: float(findings.seconds[m]))]
+    quickest = min(findings.methods, key=lambda m: float(findings.seconds[m]))
+    fastest, time = results.methods[quickest], seconds(float(findings.seconds[quickest]))
     worst = results.methods[_by_score(findings)[len(findings.methods) - 1]]
-    time = seconds(float(findings.seconds.min()))
     said = {
         "measure": f"By error, {best} comes first and {worst} last.",
         "cost": f"Left is fast, low is good. {best} is the best, {fastest} the fastest ({time}).",
     }
     if findings.ranks is not None:
-        groups = [in_words([findings.ranks.names[i] for i in g]) for g in findings.ranks.groups]
-        joined = f" Not different among themselves: {'; '.join(groups)}." if groups else ""
         said["sure"] = (
             f"{best} has the best average rank, {findings.ranks.ranks.min():.2f}; methods differ "
-            f"if their ranks are {findings.ranks.critical_difference:.2f} or more apart (Nemenyi)."
-            + joined
+            f"if their ranks are {findings.ranks.critical_difference:.2f} or more apart (Nemenyi’s "
+            "test). Those in the shaded band do not differ from the best; each bar at the right "
+            "joins methods that do not differ among themselves."
         )
     elif findings.rivals:
         said["sure"] = (
@@ -279,7 +286,7 @@ def _group(
     leading: dict[str, Array] = {}
     for name, values in means.items():
         sign = -1 if MEASURES[name].higher_is_better else 1
-        leading[name] = values == sign * np.nanmin(sign * values)
+        leading[name] = sign * values == np.fmin.reduce(sign * values)
     return [
         {
             "data_set": data_set,

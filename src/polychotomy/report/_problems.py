@@ -143,7 +143,7 @@ def crossed(counts: Counts, sides: Sides) -> NDArray[np.float64]:
     Examples
     --------
     >>> import numpy as np
-    >>> from polychotomy.report._details import crossed
+    >>> from polychotomy.report._problems import crossed
     >>> crossed(np.array([[3, 1], [0, 4]]), np.array([[1], [-1]]))
     array([0.125])
     """

@@ -175,7 +175,9 @@ def _means(
     table = np.full((len(data_sets), len(methods)), np.nan)
     for d, data_set in enumerate(data_sets):
         for m, method in enumerate(methods):
-            values = [value_of(cell, measure) for cell in cells.get((data_set, method), {}).values()]
+            values = [
+                value_of(cell, measure) for cell in cells.get((data_set, method), {}).values()
+            ]
             if values:
                 table[d, m] = np.mean(values)
     return table

@@ -9,7 +9,9 @@ def why(results: Results, findings: Findings) -> list[str]:
     chosen, best = findings.chosen, findings.best
     name = results.methods[chosen]
     if len(findings.methods) == 1:
-        return [f"{name} is the only method that was tried, so there is nothing to hold it against."]
+        return [
+            f"{name} is the only method that was tried, so there is nothing to hold it against."
+        ]
     n_others = len(findings.methods) - 1
     others = "the other method" if n_others == 1 else f"the {n_others} other methods"
     level = [rival for rival in findings.rivals if not rival.worse]
@@ -18,9 +20,9 @@ def why(results: Results, findings: Findings) -> list[str]:
         said = [f"{name} has the lowest {_score(findings, best)}, compared with {others}."]
         if not level:
             return [*said, "Every other method is significantly worse."]
-        slower = "The one that is" if len(level) == 1 else f"The {len(level)} that are"
-        verb = "takes" if len(level) == 1 else "all take"
-        return [*said, f"{slower} not significantly worse {verb} longer than its {time}."]
+        names = in_words([results.methods[rival.method] for rival in level])
+        verb = "is" if len(level) == 1 else "are"
+        return [*said, f"{names} {verb} not significantly worse, but not faster either ({time})."]
     return [
         f"{results.methods[best]} has the lowest {_score(findings, best)}, but {name}, with "
         f"{_value(findings, chosen)}, is not significantly worse.",

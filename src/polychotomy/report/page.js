@@ -14,6 +14,7 @@ function element(tag, { text, className, ...attributes } = {}, ...children) {
 }
 const percent = (share, digits = 2) => `${(100 * share).toFixed(digits)} %`;
 const nameOf = (text) => element("span", { text, className: "name", dir: "auto", title: text });
+const longText = (text) => element("span", { text, className: "long", dir: "auto" });
 
 // Plots
 
@@ -26,12 +27,15 @@ const config = {
     ...ink, gridColor: "var(--rule)", domainColor: "var(--line)", tickColor: "var(--line)",
     labelLimit: 150, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal",
   },
-  text: { color: "currentColor" },
+  axisX: { labelFlush: false, labelOverlap: true },
 };
 
-async function draw(holder) {
-  const name = holder.dataset.plot;
-  const { view } = await vegaEmbed(holder, plots[name], {
+async function draw(name) {
+  const holder = document.querySelector(`[data-plot="${name}"]`);
+  const figure = holder.closest("figure");
+  const description = [...figure.querySelectorAll("figcaption, .about")].map((e) => e.textContent);
+  const spec = { ...plots[name], description: description.join(". ") };
+  const { view } = await vegaEmbed(holder, spec, {
     mode: "vega-lite", renderer: "svg", actions: false, ast: true, config,
     tooltip: { theme: "custom", disableDefaultStyle: true },
   });
@@ -58,8 +62,7 @@ function select(index) {
   }
   byId("clear").hidden = selected === null;
   for (const [name, view] of Object.entries(views)) {
-    if (name === "reliability" || name === "reject") continue;
-    view.signal("method", selected === null ? null : methodNames[selected]).runAsync();
+    if (!ofMethod.includes(name)) view.signal("method", selected === null ? null : methodNames[selected]).runAsync();
   }
 }
 
@@ -100,6 +103,9 @@ function filter() {
     row.hidden = dataSet === "each" ? group === "-1" : group !== dataSet;
     count += !row.hidden;
   }
+  for (const cell of comparison.querySelectorAll('[data-column="data_set"]')) {
+    cell.hidden = dataSet !== "each";
+  }
   byId("count").textContent = `${count} ${count === 1 ? "row" : "rows"}`;
 }
 
@@ -108,14 +114,11 @@ function chooseMeasure() {
   for (const cell of comparison.querySelectorAll("[data-measure]")) {
     cell.hidden = measure !== "" && cell.dataset.measure !== measure;
   }
-  const names = Object.fromEntries(
-    [...byId("measure").options].map((option) => [option.value, option.textContent]),
-  );
-  const shown = measure || Object.keys(names)[1];
-  const figure = document.querySelector('[data-plot="measure"]').closest("figure");
-  const caption = figure.querySelector("figcaption");
+  const options = [...byId("measure").options];
+  const { value: shown, textContent: name } = options.find((o) => o.value && o.value === measure) ?? options[1];
+  const caption = document.querySelector('[data-plot="measure"]').closest("figure").firstElementChild;
   caption.dataset.base ??= caption.textContent;
-  caption.textContent = `${names[shown]}, ${caption.dataset.base.toLowerCase()}`;
+  caption.textContent = `${name}, ${caption.dataset.base.toLowerCase()}`;
   views.measure?.signal("measure", shown).runAsync();
 }
 
@@ -127,12 +130,14 @@ byId("measure").addEventListener("change", chooseMeasure);
 
 // The chosen model on one data set
 
+const ofMethod = ["reliability", "reject"];
 let detail = details[0];
 
 function table(caption, heads, rows) {
-  const head = element("tr", {}, ...heads.map((text) => element("th", { text, scope: "col" })));
+  const head = element("tr", {}, ...heads.map(({ text, className }) =>
+    element("th", { text, className, scope: "col" })));
   return element(
-    "table", {}, element("caption", { text: caption }), element("thead", {}, head),
+    "table", {}, element("caption", {}, element("span", { text: caption })), element("thead", {}, head),
     element("tbody", {}, ...rows),
   );
 }
@@ -147,14 +152,17 @@ function showPairs() {
     return element(
       "tr", {},
       element("th", { scope: "row" }, nameOf(pair.truth)),
-      element("td", {}, nameOf(pair.predicted)),
+      element("td", { className: "words" }, nameOf(pair.predicted)),
       element("td", { text: String(pair.count) }),
       element("td", { text: percent(pair.share, 0) }),
-      ...(told ? [element("td", { text: parted, dir: "auto", className: "parted" })] : []),
+      ...(told ? [element("td", { className: "words" }, longText(parted))] : []),
     );
   });
-  const heads = ["Class", "Was taken for", "Samples", "Of all errors"];
-  if (told) heads.push("The two are parted by");
+  const heads = [
+    { text: "Class" }, { text: "Was taken for", className: "words" }, { text: "Samples" },
+    { text: "Of all errors" },
+  ];
+  if (told) heads.push({ text: "The two are parted by", className: "words" });
   byId("pairs").hidden = !pairs.length;
   byId("pairs").replaceChildren(table("The most frequent confusions", heads, rows));
 }
@@ -187,14 +195,14 @@ function showConfusion() {
   byId("confusion").replaceChildren(made);
 }
 
-function showProbabilities() {
+async function showProbabilities() {
   const { calibration, reject } = detail;
   byId("with-probabilities").hidden = !calibration;
   byId("without-probabilities").hidden = Boolean(calibration);
   if (!calibration) return;
   const { predicted, observed, counts, error } = calibration;
   const points = predicted.map((p, i) => ({ predicted: p, observed: observed[i], count: counts[i] }));
-  views.reliability.data("points", points).resize().runAsync();
+  plots.reliability.data.values = points;
   byId("about-reliability").textContent =
     `On average the probability of the winning class is ${(100 * error).toFixed(1)} points from ` +
     "how often it is right. Below the diagonal it is too sure, above it too careful. " +
@@ -202,9 +210,11 @@ function showProbabilities() {
   const curve = reject.threshold.map((threshold, i) => ({
     threshold, rejected: 1 - reject.coverage[i], error: reject.error[i],
   }));
-  views.reject.data("points", curve).resize().runAsync();
+  plots.reject.data.values = curve;
+  plots.reject.layer[1].data.values = curve.slice(0, 1);
   byId("threshold").max = String(curve.length - 1);
   byId("threshold").value = "0";
+  await Promise.all(ofMethod.map(draw));
   moveThreshold();
 }
 
@@ -229,14 +239,17 @@ function showDetail() {
   detail = details[Number(byId("detail")?.value ?? 0)];
   showPairs();
   showConfusion();
-  showProbabilities();
+  return showProbabilities();
 }
 
 byId("detail")?.addEventListener("change", showDetail);
 byId("threshold").addEventListener("input", moveThreshold);
 
+addEventListener("beforeprint", () => {
+  for (const closed of document.querySelectorAll("details")) closed.open = true;
+});
 filter();
-await Promise.all([...document.querySelectorAll("[data-plot]")].map(draw));
+await Promise.all(Object.keys(plots).filter((name) => !ofMethod.includes(name)).map(draw));
 chooseMeasure();
-showDetail();
+await showDetail();
 document.documentElement.dataset.ready = "yes";
