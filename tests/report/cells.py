@@ -1,8 +1,8 @@
-"""Cells as a store gives them, made up or from digits."""
-
-from types import SimpleNamespace
+"""Made-up cells."""
 
 import numpy as np
+
+from polychotomy.lab import Cell
 
 
 def make_cell(
@@ -28,7 +28,7 @@ def make_cell(
         "base": base,
         "fold": fold,
         "seed": seed,
-        "settings": {"protocol": "cv10", "tuning": "none"},
+        "settings": {"protocol": "cv10", "tuning": "none", "n_train": 100},
         "classes": tuple("abcdefghijklmnopqrstuvwxyz"[:k]) if classes is None else tuple(classes),
         "rows": np.arange(len(truth)) if rows is None else np.asarray(rows),
         "truth": truth,
@@ -42,7 +42,7 @@ def make_cell(
         "versions": {"polychotomy": "0.1", "numpy": "2.2"},
         "key": f"{data_set}-{reduction}-{base}-{fold}-{seed}",
     }
-    return SimpleNamespace(**values | changes)
+    return Cell(**values | changes)
 
 
 def random_cells(rng, errors, *, n_samples=200, n_classes=4, n_folds=1, classes=None, **changes):

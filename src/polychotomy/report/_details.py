@@ -1,15 +1,13 @@
 """Where the chosen method is wrong, and how well it knows."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from polychotomy.assess import reject_curve, reliability
+from polychotomy.lab import Cell
 from polychotomy.report._problems import Counts, Questions, confusion, shorten
-
-if TYPE_CHECKING:
-    from polychotomy.lab import Cell
 
 _MOST_CLASSES = 40
 _MOST_PAIRS = 10
@@ -40,7 +38,7 @@ def confused_pairs(
     return pairs
 
 
-def details(cells: "Sequence[Cell]", questions: Questions | None) -> dict[str, Any]:
+def details(cells: Sequence[Cell], questions: Questions | None) -> dict[str, Any]:
     """Return what the page shows of a method on a data set, as JSON can hold it."""
     counts, classes = confusion(cells), cells[0].classes
     wrong = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)
@@ -59,7 +57,7 @@ def details(cells: "Sequence[Cell]", questions: Questions | None) -> dict[str, A
     }
 
 
-def _of_probabilities(cells: "Sequence[Cell]") -> dict[str, Any]:
+def _of_probabilities(cells: Sequence[Cell]) -> dict[str, Any]:
     """Return the calibration and the reject curve, None if some cell has no probabilities."""
     given = [cell.probabilities for cell in cells]
     if any(p is None for p in given):
@@ -87,7 +85,7 @@ def _of_probabilities(cells: "Sequence[Cell]") -> dict[str, Any]:
     }
 
 
-def chosen_values(cells: "Sequence[Cell]") -> Mapping[str, str]:
+def chosen_values(cells: Sequence[Cell]) -> Mapping[str, str]:
     """Return what was settled in training, all different values of each in one text."""
     found: dict[str, dict[str, None]] = {}
     for cell in cells:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from polychotomy.report._findings import Findings
-from polychotomy.report._results import MEASURES, Results, value_of
+from polychotomy.report._results import Results, measured
 
 Spec = dict[str, Any]
 
@@ -28,13 +28,14 @@ _DIMMED: Spec = {
 
 def interval_figure(results: Results, findings: Findings) -> Spec:
     """Return the plot of each method's error minus the best's, with its interval, in points."""
-    best = results.methods[findings.best]
-    values = [{"method": best, "low": 0, "high": 0, "difference": 0}]
+    values: list[dict[str, Any]] = [
+        {"method": findings.best.method, "low": 0, "high": 0, "difference": 0}
+    ]
     for rival in findings.rivals:
-        if (interval := rival.interval) is not None:
-            ends = {"low": interval.low, "high": interval.high, "difference": interval.difference}
-            row = {name: 100 * value for name, value in ends.items()}
-            values.append({"method": results.methods[rival.method], **row})
+        assert rival.interval is not None
+        ends = {name: getattr(rival.interval, name) for name in ("low", "high", "difference")}
+        row = {name: 100 * value for name, value in ends.items()}
+        values.append({"method": rival.row.method, **row})
     order = [row["method"] for row in values]
     y = _row(order)
     shown = [_told("method", "Method"), _told("difference", "Difference", ".2f")]
@@ -70,7 +71,7 @@ def rank_figure(results: Results, findings: Findings) -> Spec:
     order = [test.names[i] for i in np.argsort(test.ranks, kind="stable")]
     values = [{"method": m, "rank": r} for m, r in zip(test.names, test.ranks, strict=True)]
     best, k = float(test.ranks.min()), len(order)
-    bars = [
+    bars: list[dict[str, Any]] = [
         {
             "first": test.names[group[0]],
             "last": test.names[group[-1]],
@@ -123,8 +124,8 @@ def measure_figure(results: Results, order: Sequence[str]) -> Spec:
 
     A point for each fold or, with several data sets, for each of these, and a line for the mean.
     """
-    names = list(results.means)
-    values = _folds(results, names) if len(results.data_sets) == 1 else _data_sets(results, names)
+    names = results.measures
+    values = _data_sets(results, names) if results.several else _folds(results, names)
     y = _row(order)
     x = {"type": "quantitative", "title": None, "scale": {"zero": False}}
     common = {"color": _colour(results.methods), "opacity": _DIMMED}
@@ -153,20 +154,20 @@ def measure_figure(results: Results, order: Sequence[str]) -> Spec:
     return spec
 
 
-def cost_figure(results: Results, findings: Findings) -> Spec:
+def cost_figure(results: Results) -> Spec:
     """Return the plot of the error, or the average rank, against the time."""
-    title = "Error (%)" if findings.ranks is None else "Average rank"
-    factor = 100 if findings.ranks is None else 1
+    title = "Average rank" if results.several else "Error (%)"
     values = [
         {
-            "method": results.methods[m],
-            "seconds": max(findings.seconds[m], _SHORTEST_TIME),
-            "score": factor * score,
+            "method": row.method,
+            "seconds": max(row.seconds, _SHORTEST_TIME),
+            "score": row.rank if results.several else measured(row, "error"),
         }
-        for m, score in zip(findings.methods, findings.score, strict=True)
+        for row in results.ranked
     ]
     encoding = {
-        "x": _number("seconds", "Time to train and predict (s)") | {"scale": {"type": "log"}},
+        "x": _number("seconds", "Time to train and predict, a fold (s)")
+        | {"scale": {"type": "log"}},
         "y": _number("score", title) | {"scale": {"zero": False}},
         "color": _colour(results.methods),
         "opacity": _DIMMED,
@@ -259,14 +260,12 @@ def _spec(values: list[Any], layers: list[Spec], *, n_rows: int = 12) -> Spec:
 
 def _folds(results: Results, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return a row for each cell of the only data set, or for each method if there are too many."""
-    data_set = results.data_sets[0]
-    cells = {method: results.of(data_set, method) for method in results.methods}
-    if sum(map(len, cells.values())) > _MOST_POINTS:
+    if sum(map(len, results.cells.values())) > _MOST_POINTS:
         return _data_sets(results, names)
     return [
-        {"method": method, "where": f"fold {cell.fold}, seed {cell.seed}"}
-        | {name: _scaled(name, value_of(cell, name)) for name in names}
-        for method, found in cells.items()
+        {"method": method, "where": f"fold {cell.fold}"}
+        | {name: _rounded(measured(cell, name)) for name in names}
+        for (_, method), found in results.cells.items()
         for cell in found
     ]
 
@@ -275,15 +274,15 @@ def _data_sets(results: Results, names: Sequence[str]) -> list[dict[str, Any]]:
     """Return a row for each method and data set, of as many data sets as can be shown."""
     most = max(_MOST_POINTS // len(results.methods), 1)
     return [
-        {"method": method, "where": data_set}
-        | {name: _scaled(name, results.means[name][d, m]) for name in names}
-        for d, data_set in enumerate(results.data_sets[:most])
-        for m, method in enumerate(results.methods)
+        {"method": row.method, "where": data_set}
+        | {name: _rounded(measured(row, name)) for name in names}
+        for data_set, table in list(results.summary.tables.items())[:most]
+        for row in table
     ]
 
 
-def _scaled(name: str, value: float) -> float | None:
-    return None if np.isnan(value) else float(f"{MEASURES[name].scale * value:.6g}")
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")
 
 
 def _number(field: str, title: str | None) -> Spec:

@@ -1,85 +1,73 @@
 """What stands on the page: everything the template and the script need, as plain values."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from polychotomy.assess import average_ranks
+from polychotomy.lab import Cell, Row
 from polychotomy.plot._palette import method_colours
 from polychotomy.report import _figures as figures
-from polychotomy.report._details import chosen_values, details, shorten
-from polychotomy.report._findings import Findings, find, verdicts
+from polychotomy.report._details import chosen_values, details
+from polychotomy.report._findings import Findings, find, sureness
 from polychotomy.report._problems import (
     Questions,
     problems_shown,
     questions_of_model,
     questions_of_reduction,
     reduction_names,
+    shorten,
 )
-from polychotomy.report._results import MEASURES, Array, Results, gather, in_words, remarks
-from polychotomy.report._sentences import p_value, rival_in_words, seconds, sureness, why
-
-if TYPE_CHECKING:
-    from polychotomy.lab import Cell
+from polychotomy.report._results import MEASURES, Results, gather, in_words, measured, remarks
 
 _MOST_ROWS = 3000
 _MOST_DETAILS = 60
 _DARK = (22, 24, 29)
 _CONTRAST = 3.5
-_VERDICTS = {"best": "best", "level": "not worse", "worse": "worse", "": "—"}
+_VERDICTS = {"best": "best", "": "not worse", "worse": "worse", "incomplete": "incomplete"}
 
 
-def page_contents(cells: "Iterable[Cell]", model: Any, title: str | None) -> dict[str, Any]:
+def page_contents(cells: Iterable[Cell], model: Any, title: str | None) -> dict[str, Any]:
     """Return the variables of the template."""
     results = gather(cells)
     findings = find(results)
-    method, model_remark = _method_shown(model, results, findings)
-    focus, questions = _questions(model, results, findings, method)
-    shown = _details(results, method, focus, questions)
-    several = len(findings.data_sets) > 1
-    order = [results.methods[m] for m in _by_score(findings)]
+    method, model_remark = _method_shown(model, results)
+    focus, questions = _questions(model, results, method)
     colours = method_colours(results.methods)
-    plots: dict[str, Any] = {
-        "measure": figures.measure_figure(results, order),
-        "cost": figures.cost_figure(results, findings),
-        "reliability": figures.reliability_figure(),
-        "reject": figures.reject_figure(),
-    }
-    if findings.rivals:
-        draw = figures.rank_figure if several else figures.interval_figure
-        plots["sure"] = draw(results, findings)
     return {
         "title": title or _title(results),
-        "chosen": results.methods[findings.chosen],
-        "chosen_index": findings.chosen,
-        "why": why(results, findings),
-        "facts": _facts(results, findings),
-        "recipe": _recipe(results.reductions[findings.chosen]),
+        "chosen": findings.chosen.method,
+        "chosen_index": results.methods.index(findings.chosen.method),
+        "why": _why(results),
+        "facts": _facts(results),
+        "recipe": _recipe(results.reductions[results.methods.index(findings.chosen.method)]),
         "sureness": sureness(results, findings),
         "remarks": remarks(results),
         "rivals": _rivals(results, findings),
         "groups": _groups(findings),
-        "several": several,
+        "several": results.several,
         "summaries": _summaries(results, findings),
         "methods": [
             {"name": name, "light": light, "dark": on_dark(light)}
             for name, light in zip(results.methods, colours, strict=True)
         ],
-        "measures": {name: MEASURES[name].label for name in results.means},
+        "measures": {name: MEASURES[name].label for name in results.measures},
         "data_sets": results.data_sets,
-        "rows": _rows(results, findings),
+        "rows": _rows(results),
         "left_out": _too_many(results),
-        "shown_method": results.methods[method],
-        "shown_index": method,
+        "shown_method": method,
+        "shown_index": results.methods.index(method),
         "model_remark": model_remark,
-        "settled": chosen_values(results.of(focus, results.methods[method])),
+        "settled": chosen_values(results.cells[focus, method]),
         "focus": focus,
-        "problems": None
-        if questions is None
-        else problems_shown(questions, results.of(focus, results.methods[method])),
-        "data": {"plots": plots, "details": shown},
+        "problems": questions and problems_shown(questions, results.cells[focus, method]),
+        "data": {
+            "plots": _plots(results, findings),
+            "details": _details(results, method, focus, questions),
+        },
         "versions": _versions(results),
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     }
@@ -102,7 +90,7 @@ def on_dark(colour: str) -> str:
     return "#" + "".join(f"{round(part):02x}" for part in mixed)
 
 
-def _luminance(rgb: Array) -> float:
+def _luminance(rgb: NDArray[np.float64]) -> float:
     """Return the relative luminance of the Web Content Accessibility Guidelines."""
     part = rgb / 255
     linear = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
@@ -115,76 +103,84 @@ def _title(results: Results) -> str:
     return f"Which reduction for {where}?"
 
 
-def _by_score(findings: Findings) -> list[int]:
-    """Return the methods compared, the best first, then those left out."""
-    compared = [findings.best, *(rival.method for rival in findings.rivals)]
-    return compared + [m for m in range(len(findings.seconds)) if m not in compared]
+def _why(results: Results) -> str:
+    """Return the reason, without the recommendation that stands above it."""
+    said = results.summary.why.removeprefix(f"Use {results.summary.recommended}: ")
+    return said[:1].upper() + said[1:]
 
 
-def _method_shown(model: Any, results: Results, findings: Findings) -> tuple[int, str | None]:
-    """Return the method that the model belongs to, else the chosen one, and what to remark."""
+def _plots(results: Results, findings: Findings) -> dict[str, Any]:
+    order = [row.method for row in results.summary.overall]
+    plots = {
+        "measure": figures.measure_figure(results, order),
+        "cost": figures.cost_figure(results),
+        "reliability": figures.reliability_figure(),
+        "reject": figures.reject_figure(),
+    }
+    if findings.rivals:
+        draw = figures.rank_figure if results.several else figures.interval_figure
+        plots["sure"] = draw(results, findings)
+    return plots
+
+
+def _method_shown(model: Any, results: Results) -> tuple[str, str | None]:
+    """Return the method that the model belongs to, else the advised one, and what to remark."""
+    advised = results.summary.recommended
     if model is None:
-        return findings.chosen, None
+        return advised, None
     names = reduction_names(model)
-    found = [m for m in findings.methods if results.reductions[m] in names]
-    if findings.chosen in found:
-        return findings.chosen, None
+    known = zip(results.methods, results.reductions, strict=True)
+    found = [method for method, reduction in known if reduction in names]
+    if advised in found:
+        return advised, None
     if found:
         return found[0], (
             "This is the method of the model that was given, not the one that is advised above."
         )
-    return findings.chosen, (
+    return advised, (
         "The model that was given belongs to none of the methods compared: below are its problems, "
-        f"and the test results of {results.methods[findings.chosen]}."
+        f"and the test results of {advised}."
     )
 
 
-def _questions(
-    model: Any, results: Results, findings: Findings, method: int
-) -> tuple[str, Questions | None]:
+def _questions(model: Any, results: Results, method: str) -> tuple[str, Questions | None]:
     """Return the data set on which the problems are shown, and these."""
-    there = [d for d in results.data_sets if results.of(d, results.methods[method])]
-    classes = {d: results.of(d, results.methods[method])[0].classes for d in there}
-    asked = None if model is None else questions_of_model(model)
+    there = [d for d in results.data_sets if (d, method) in results.cells]
+    classes = {d: results.cells[d, method][0].classes for d in there}
+    if model is None:
+        reduction = results.reductions[results.methods.index(method)]
+        return there[0], questions_of_reduction(reduction, classes[there[0]])
+    asked = questions_of_model(model)
     if asked is not None:
         for d in there:
             if set(classes[d]) == set(asked.classes):
                 return d, asked.ordered(classes[d])
-    focus = results.data_sets[findings.data_sets[0]]
-    if model is not None:
-        return focus, None
-    return focus, questions_of_reduction(results.reductions[method], classes[focus])
+    return there[0], None
 
 
 def _details(
-    results: Results, method: int, focus: str, questions: Questions | None
+    results: Results, method: str, focus: str, questions: Questions | None
 ) -> list[dict[str, Any]]:
-    name = results.methods[method]
-    there = [d for d in results.data_sets if d != focus and results.of(d, name)]
+    there = [d for d in results.data_sets if d != focus and (d, method) in results.cells]
     return [
-        details(results.of(d, name), questions if d == focus else None)
+        details(results.cells[d, method], questions if d == focus else None)
         for d in [focus, *there][:_MOST_DETAILS]
     ]
 
 
-def _facts(results: Results, findings: Findings) -> dict[str, str]:
-    cells = [
-        cell for d in results.data_sets for m in results.methods for cell in results.of(d, m)[:1]
-    ]
-    first = results.of(results.data_sets[findings.data_sets[0]], results.methods[findings.best])
-    n_samples = len(np.unique(np.concatenate([cell.rows for cell in first])))
-    several = len(results.data_sets) > 1
-    protocols = sorted({str(cell.settings.get("protocol", "not told")) for cell in cells})
-    tunings = sorted({str(cell.settings.get("tuning", "not told")) for cell in cells})
-    return {
-        "Data": in_words([shorten(d) for d in results.data_sets]),
-        **({} if several else {"Tested on": f"{n_samples} samples"}),
-        **({} if several else {"Classes": str(len(first[0].classes))}),
-        "Methods": str(len(results.methods)),
-        "Binary learner": in_words(sorted({cell.base for cell in cells})),
-        "Protocol": in_words(protocols),
-        "Tuning": in_words(tunings),
-    }
+def _facts(results: Results) -> dict[str, str]:
+    cells = [found[0] for found in results.cells.values()]
+    facts = {"Data": in_words([shorten(d) for d in results.data_sets])}
+    if not results.several:
+        tested = results.cells[results.data_sets[0], results.summary.recommended]
+        n_samples = len(np.unique(np.concatenate([cell.rows for cell in tested])))
+        facts |= {"Tested on": f"{n_samples} samples", "Classes": str(len(cells[0].classes))}
+    facts["Methods"] = str(len(results.methods))
+    facts["Binary learner"] = in_words(sorted({cell.base for cell in cells}))
+    for name in ("protocol", "tuning"):
+        told = sorted({str(cell.settings[name]) for cell in cells if name in cell.settings})
+        facts |= {name.capitalize(): in_words(told)} if told else {}
+    return facts
 
 
 def _recipe(reduction: str) -> str | None:
@@ -201,21 +197,36 @@ def _recipe(reduction: str) -> str | None:
 
 
 def _rivals(results: Results, findings: Findings) -> list[dict[str, str]]:
+    """Return the rows of the table of tests."""
+
     def points(value: float) -> str:
         return f"{100 * value:+.2f}".replace("-", "−")
 
+    higher = _times_higher(results, findings.best.method)
     rows = []
     for rival in findings.rivals:
-        row = {"method": results.methods[rival.method], "samples": rival_in_words(rival)}
-        row["p"] = p_value(rival.pvalue).removeprefix("= ")
-        row["verdict"] = "worse" if rival.worse else "not worse"
-        if rival.interval is not None:
+        p = rival.row.pvalue
+        row = {"method": rival.row.method, "verdict": _VERDICTS[rival.row.verdict]}
+        row["p"] = "—" if p is None else "< 0.0001" if p < 0.0001 else f"{p:#.2g}"
+        if rival.interval is not None and rival.mcnemar is not None:
             row["difference"] = points(rival.interval.difference)
             row["interval"] = f"{points(rival.interval.low)} to {points(rival.interval.high)}"
-        if rival.rank_pvalue is not None:
-            row["rank_p"] = p_value(rival.rank_pvalue).removeprefix("= ")
+            row["only_it"] = str(rival.mcnemar.only_first_wrong)
+            row["only_best"] = str(rival.mcnemar.only_second_wrong)
+        else:
+            row["higher_on"] = f"{higher[rival.row.method]} of {len(results.data_sets)}"
         rows.append(row)
     return rows
+
+
+def _times_higher(results: Results, best: str) -> Counter[str]:
+    """Return on how many data sets the error of each method is higher than that of the best."""
+    counts: Counter[str] = Counter()
+    for table in results.summary.tables.values():
+        errors = {row.method: row.means["error"] for row in table}
+        least = errors.get(best, np.inf)
+        counts.update(method for method, error in errors.items() if error > least)
+    return counts
 
 
 def _groups(findings: Findings) -> list[str]:
@@ -227,13 +238,12 @@ def _groups(findings: Findings) -> list[str]:
 
 def _summaries(results: Results, findings: Findings) -> dict[str, str]:
     """Return in words what each plot of several methods shows."""
-    best = results.methods[findings.best]
-    quickest = min(findings.methods, key=lambda m: float(findings.seconds[m]))
-    fastest, time = results.methods[quickest], seconds(float(findings.seconds[quickest]))
-    worst = results.methods[_by_score(findings)[len(findings.methods) - 1]]
+    best, worst = findings.best.method, results.ranked[-1].method
+    fastest = min(results.ranked, key=lambda row: row.seconds)
     said = {
         "measure": f"By error, {best} comes first and {worst} last.",
-        "cost": f"Left is fast, low is good. {best} is the best, {fastest} the fastest ({time}).",
+        "cost": f"Left is fast, low is good. {best} is the best, {fastest.method} the fastest "
+        f"({fastest.seconds:.2g} s).",
     }
     if findings.ranks is not None:
         said["sure"] = (
@@ -252,70 +262,49 @@ def _summaries(results: Results, findings: Findings) -> dict[str, str]:
 
 
 def _too_many(results: Results) -> bool:
-    return len(results.data_sets) * len(results.methods) > _MOST_ROWS
+    return sum(map(len, results.summary.tables.values())) > _MOST_ROWS
 
 
-def _rows(results: Results, findings: Findings) -> list[dict[str, Any]]:
+def _rows(results: Results) -> list[dict[str, Any]]:
     """Return the rows of the table: the means over data sets, if there are several, and each."""
-    rows: list[dict[str, Any]] = []
-    chosen, several = findings.methods, len(results.data_sets) > 1
-    if several:
-        means = {name: np.full(len(results.methods), np.nan) for name in results.means}
-        for name, table in results.means.items():
-            means[name][chosen] = table[np.ix_(findings.data_sets, chosen)].mean(axis=0)
-        ranks = np.full(len(results.methods), np.nan)
-        ranks[chosen] = findings.score if findings.ranks is not None else np.nan
-        said = {findings.best: "best"}
-        said |= {r.method: "worse" if r.worse else "level" for r in findings.rivals}
-        rows += _group(-1, means, ranks, said, _by_score(findings))
-    if several and _too_many(results):
-        return rows
-    for d in range(len(results.data_sets)):
-        means = {name: table[d] for name, table in results.means.items()}
-        there = ~np.isnan(means["error"])
-        ranks = np.full(len(results.methods), np.nan)
-        ranks[there] = average_ranks([means["error"][there]]) if there.sum() > 1 else 1.0
-        order = [m for m in np.argsort(ranks, kind="stable").tolist() if there[m]]
-        rows += _group(d, means, ranks, verdicts(results, d), order)
-    return rows
-
-
-def _group(
-    data_set: int, means: dict[str, Array], ranks: Array, said: dict[int, str], order: Sequence[int]
-) -> list[dict[str, Any]]:
-    leading: dict[str, Array] = {}
-    for name, values in means.items():
-        sign = -1 if MEASURES[name].higher_is_better else 1
-        leading[name] = sign * values == np.fmin.reduce(sign * values)
+    summary = results.summary
+    groups: list[tuple[int, Sequence[Row]]] = [(-1, summary.overall)] if results.several else []
+    if not (results.several and _too_many(results)):
+        groups += [(results.data_sets.index(d), table) for d, table in summary.tables.items()]
     return [
         {
-            "data_set": data_set,
-            "method": m,
-            "rank": _written(ranks[m], 2),
-            "verdict": _VERDICTS[said.get(m, "")],
+            "data_set": number,
+            "method": results.methods.index(row.method),
+            "rank": _written(row.rank, 2),
+            "verdict": _VERDICTS[row.verdict],
             "values": {
                 name: {
-                    **_written(MEASURES[name].scale * values[m], MEASURES[name].digits),
-                    "best": bool(leading[name][m]) and name != "n_problems",
+                    **_written(measured(row, name), MEASURES[name].digits),
+                    "best": name != "n_problems" and measured(row, name) == leading[name],
                 }
-                for name, values in means.items()
+                for name in results.measures
             },
         }
-        for m in order
+        for number, table in groups
+        for leading in [{name: _best(name, table) for name in results.measures}]
+        for row in table
     ]
 
 
-def _written(value: float, digits: int) -> dict[str, Any]:
-    if np.isnan(value):
+def _best(name: str, table: Sequence[Row]) -> float | None:
+    """Return the best value of a measure among the methods that are complete."""
+    rows = [row for row in table if row.verdict != "incomplete"]
+    values = [value for row in rows if (value := measured(row, name)) is not None]
+    better = max if MEASURES[name].higher_is_better else min
+    return better(values, default=None)
+
+
+def _written(value: float | None, digits: int) -> dict[str, str]:
+    if value is None:
         return {"text": "—", "value": ""}
     return {"text": f"{value:.{digits}f}", "value": f"{value:.6g}"}
 
 
 def _versions(results: Results) -> list[str]:
-    found = {
-        f"{name} {version}"
-        for cells in results.cells.values()
-        for cell in cells.values()
-        for name, version in cell.versions.items()
-    }
-    return sorted(found)
+    cells = [cell for found in results.cells.values() for cell in found]
+    return sorted({f"{name} {v}" for cell in cells for name, v in cell.versions.items()})

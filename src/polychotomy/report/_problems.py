@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polychotomy import codes
+from polychotomy.lab import Cell
 from polychotomy.learners import problem_words
 from polychotomy.structures import Structure, balanced
-
-if TYPE_CHECKING:
-    from polychotomy.lab import Cell
 
 Counts = NDArray[np.int_]
 Sides = NDArray[np.int8]
@@ -116,7 +114,7 @@ def _opened(model: Any) -> Any:
             return model
 
 
-def confusion(cells: "Sequence[Cell]") -> Counts:
+def confusion(cells: Sequence[Cell]) -> Counts:
     """Return how many samples of each class (row) were given each class (column)."""
     k = len(cells[0].classes)
     places = np.concatenate([k * cell.truth.astype(int) + cell.predicted for cell in cells])
@@ -155,7 +153,7 @@ def crossed(counts: Counts, sides: Sides) -> NDArray[np.float64]:
     return shares
 
 
-def problems_shown(questions: Questions, cells: "Sequence[Cell]") -> dict[str, Any]:
+def problems_shown(questions: Questions, cells: Sequence[Cell]) -> dict[str, Any]:
     """Return what the page shows of the problems: a list, and the code or the tree."""
     shares = crossed(confusion(cells), questions.sides)
     order = np.argsort(-np.nan_to_num(shares, nan=-1), kind="stable")[:_MOST_PROBLEMS]

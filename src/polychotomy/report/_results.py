@@ -1,17 +1,9 @@
-"""Finished cells, put together by data set and method."""
+"""Finished cells, put together by data set and method, with what the lab makes of them."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from polychotomy.lab import Cell
-
-Array = NDArray[np.float64]
+from polychotomy.lab import Cell, Row, Summary, summarise
 
 
 @dataclass(frozen=True)
@@ -42,106 +34,87 @@ class Results:
     Attributes
     ----------
     methods : tuple of str
-        The reductions; with their base learner if there are several.
+        In the order in which they were met; named as in the summary.
     reductions : tuple of str
         The reduction of each method.
     data_sets : tuple of str
-        In the order in which they were met, as the methods are.
-    cells : dict
-        From a data set and a method to its cells, by seed and fold.
-    means : dict
-        From the name of a measure to its mean over the cells, of shape
-        (n_data_sets, n_methods); NaN where there is none. Only measures that occur.
+    cells : mapping
+        From a data set and a method to its cells, in the order of the folds.
+    summary : Summary
+        Tables, verdicts and the recommendation.
     """
 
     methods: tuple[str, ...]
     reductions: tuple[str, ...]
     data_sets: tuple[str, ...]
-    cells: Mapping[tuple[str, str], Mapping[tuple[int, int], "Cell"]]
-    means: Mapping[str, Array]
-
-    def of(self, data_set: str, method: str) -> "Sequence[Cell]":
-        """Return the cells of a method on a data set, in order of seed and fold."""
-        found = self.cells.get((data_set, method), {})
-        return [found[place] for place in sorted(found)]
+    cells: Mapping[tuple[str, str], Sequence[Cell]]
+    summary: Summary
 
     @property
-    def seconds(self) -> Array:
-        """Mean time to train and predict, of shape (n_data_sets, n_methods)."""
-        return self.means["fit_seconds"] + self.means["predict_seconds"]
+    def several(self) -> bool:
+        """Whether there is more than one data set."""
+        return len(self.data_sets) > 1
 
-    def compared(self) -> tuple[list[int], list[int]]:
-        """Return the data sets and methods between which no result is missing.
+    @property
+    def ranked(self) -> tuple[Row, ...]:
+        """The methods that take part in the comparison, the best first."""
+        found = tuple(row for row in self.summary.overall if row.rank is not None)
+        return found or self.summary.overall[:1]
 
-        These are the data sets on which all methods have one. As long as there is none, the method
-        that was tried on the fewest data sets is left out.
-        """
-        there = ~np.isnan(self.means["error"])
-        methods = list(range(len(self.methods)))
-        while not there[:, methods].all(axis=1).any():
-            methods.remove(min(methods, key=lambda m: int(there[:, m].sum())))
-        return np.flatnonzero(there[:, methods].all(axis=1)).tolist(), methods
+    @property
+    def measures(self) -> list[str]:
+        """The measures that occur."""
+        tables = [self.summary.overall, *self.summary.tables.values()]
+        rows = [row for table in tables for row in table]
+        return [name for name in MEASURES if any(measured(row, name) is not None for row in rows)]
 
 
-def gather(cells: "Iterable[Cell]") -> Results:
+def gather(cells: Iterable[Cell]) -> Results:
     """Put cells together.
 
     Raises
     ------
     ValueError
-        There is no cell, a fold of a method occurs twice (the cells were computed with different
-        settings), or the cells of a data set differ in their classes.
+        There is no cell, a fold of a method occurs twice (the cells are of several comparisons),
+        or the cells of a data set differ in their classes.
     """
-    given = list(cells)
+    given = sorted(cells, key=lambda cell: cell.fold)
     if not given:
         raise ValueError(
             "A report needs at least one finished cell. Got none: run a comparison first."
         )
     several_bases = len({cell.base for cell in given}) > 1
     reductions: dict[str, str] = {}
-    together: dict[tuple[str, str], dict[tuple[int, int], Cell]] = {}
+    together: dict[tuple[str, str], list[Cell]] = {}
     classes: dict[str, tuple[str, ...]] = {}
     for cell in given:
-        method = f"{cell.reduction} with {cell.base}" if several_bases else cell.reduction
+        method = f"{cell.reduction} ({cell.base})" if several_bases else cell.reduction
         reductions[method] = cell.reduction
-        found = together.setdefault((cell.data_set, method), {})
-        if (cell.seed, cell.fold) in found:
-            raise _twice(found[cell.seed, cell.fold], cell)
-        found[cell.seed, cell.fold] = cell
+        together.setdefault((cell.data_set, method), []).append(cell)
         if classes.setdefault(cell.data_set, tuple(cell.classes)) != tuple(cell.classes):
             raise ValueError(
                 f"All cells of the data set {cell.data_set!r} must have the same classes: these "
                 "are different data of one name. Make a report for each."
             )
-    methods, data_sets = tuple(reductions), tuple(classes)
-    means = {name: _means(name, methods, data_sets, together) for name in MEASURES}
-    there = {name: table for name, table in means.items() if not np.isnan(table).all()}
-    return Results(methods, tuple(reductions.values()), data_sets, together, there)
+    names = tuple(reductions.values())
+    return Results(tuple(reductions), names, tuple(classes), together, summarise(given))
+
+
+def measured(what: Cell | Row, measure: str) -> float | None:
+    """Return a measure of a cell or a row, in the unit in which it is shown; None if missing."""
+    if measure in ("fit_seconds", "predict_seconds", "n_problems"):
+        return float(getattr(what, measure))
+    values = what.metrics if isinstance(what, Cell) else what.means
+    return MEASURES[measure].scale * values[measure] if measure in values else None
 
 
 def remarks(results: Results) -> list[str]:
     """Return what is missing, in sentences."""
-    said = []
-    data_sets, methods = results.compared()
-    if len(methods) < len(results.methods):
-        others = [name for m, name in enumerate(results.methods) if m not in methods]
-        said.append(f"Left out of the comparison, for want of results: {in_words(others)}.")
-    if len(data_sets) < len(results.data_sets):
-        others = [name for d, name in enumerate(results.data_sets) if d not in data_sets]
-        said.append(
-            f"Left out of the comparison, for not all methods have results on them: "
-            f"{in_words(others)}."
-        )
-    for d in data_sets:
-        counts = [len(results.of(results.data_sets[d], results.methods[m])) for m in methods]
-        usual = Counter(counts).most_common(1)[0][0]
-        odd = [results.methods[m] for m, n in zip(methods, counts, strict=True) if n != usual]
-        if odd:
-            said.append(
-                f"On {results.data_sets[d]}, {in_words(odd)} had another number of folds than the "
-                "other methods: the run is not complete."
-            )
-    return said
+    missing = [row.method for row in results.summary.overall if row.verdict == "incomplete"]
+    if not missing:
+        return []
+    what = "folds or data sets" if results.several else "folds"
+    return [f"Shown, but left out of the comparison because they lack {what}: {in_words(missing)}."]
 
 
 def in_words(names: Sequence[str], most: int = 5) -> str:
@@ -156,41 +129,3 @@ def in_words(names: Sequence[str], most: int = 5) -> str:
     if len(names) > most:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
-def value_of(cell: "Cell", measure: str) -> float:
-    """Return what was measured; NaN if it was not."""
-    own = ("fit_seconds", "predict_seconds", "n_problems")
-    return float(
-        getattr(cell, measure) if measure in own else cell.metrics.get(measure, float("nan"))
-    )
-
-
-def _means(
-    measure: str,
-    methods: Sequence[str],
-    data_sets: Sequence[str],
-    cells: "Mapping[tuple[str, str], Mapping[tuple[int, int], Cell]]",
-) -> Array:
-    table = np.full((len(data_sets), len(methods)), np.nan)
-    for d, data_set in enumerate(data_sets):
-        for m, method in enumerate(methods):
-            values = [
-                value_of(cell, measure) for cell in cells.get((data_set, method), {}).values()
-            ]
-            if values:
-                table[d, m] = np.mean(values)
-    return table
-
-
-def _twice(first: "Cell", second: "Cell") -> ValueError:
-    names = sorted({*first.settings, *second.settings})
-    differing = [n for n in names if first.settings.get(n) != second.settings.get(n)]
-    if first.versions != second.versions:
-        differing.append("versions")
-    why = f" They differ in: {', '.join(differing)}." if differing else ""
-    return ValueError(
-        f"There must be one cell for fold {first.fold} and seed {first.seed} of "
-        f"{first.reduction!r} with {first.base!r} on {first.data_set!r}. Got two.{why} "
-        "Make a report for each kind of cells."
-    )

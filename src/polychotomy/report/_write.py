@@ -26,14 +26,12 @@ def write_report(
 
     One HTML file that needs nothing else: what to use and why; how sure that is; a table; plots;
     and of the chosen method the problems, confusions, calibration, and what a reject threshold
-    would gain. It chooses the fastest of the methods that are not significantly worse than the
-    best.
+    would gain. What it recommends is what :func:`polychotomy.lab.summarise` does.
 
     Parameters
     ----------
     cells : iterable of Cell
-        As :class:`~polychotomy.lab.Store` gives them, at least one. Each data set, reduction, base
-        learner, seed and fold may occur once.
+        Those of one comparison (see :func:`polychotomy.lab.comparisons`), at least one.
     path : path-like
         Where to write. A file of this name is replaced once the page is complete.
     model : fitted classifier, optional
@@ -51,7 +49,7 @@ def write_report(
     Raises
     ------
     ValueError
-        There is no cell, or two are of the same data set, method, seed and fold.
+        There is no cell, or they are of several comparisons.
     OSError
         The file cannot be written; nothing is left behind.
 
