@@ -149,12 +149,11 @@ default="one_vs_one"
     def _make_plan(
         self, classes: NDArray[Any], X: Any, y: NDArray[np.intp] | None, params: Params
     ) -> Plan:
-        rng = check_random_state(self.random_state)
-        code = resolve_code(self.code, classes, rng)
+        code = resolve_code(self.code, classes, check_random_state(self.random_state))
         learners = (Learner(self._base(), "estimator"),)
         chosen = np.zeros(code.n_problems, dtype=np.intp)
         nodes = single_node(code)
-        return make_plan(self, classes, code, nodes, learners, chosen, rng, X, y, self.decoder)
+        return make_plan(self, classes, code, nodes, learners, chosen, X, y, self.decoder)
 
     @property
     def estimators_(self) -> list[Any]:

@@ -1,11 +1,13 @@
 """What a classifier settles before it trains: problems, learners, rules, ways to probabilities."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from polychotomy.calibration import choose_calibration, folds
 from polychotomy.calibration import output_kind as calibration_outputs
@@ -13,7 +15,7 @@ from polychotomy.classifiers._learners import Learner
 from polychotomy.classifiers._nodes import Node
 from polychotomy.classifiers._probabilities import ProbabilityPlan
 from polychotomy.codes import Code
-from polychotomy.codes._code import DistinctProblems, distinct_problems
+from polychotomy.codes._code import DistinctProblems, Matrix, distinct_problems
 from polychotomy.decoding import RULES, SIGN_RULES, check_one_vs_one
 from polychotomy.errors import unknown_name
 from polychotomy.learners import minimised_loss, problem_words
@@ -87,7 +89,6 @@ def make_plan(
     nodes: tuple[Node, ...],
     learners: tuple[Learner, ...],
     chosen: NDArray[np.intp],
-    rng: np.random.RandomState,
     X: Any,
     y: NDArray[np.intp] | None,
     decoder: Any,
@@ -104,14 +105,7 @@ def make_plan(
     _, first = np.unique(distinct.index, return_index=True)
     learner_of = chosen[first]
     probability = _plan_probabilities(classifier, classes, nodes, learners, learner_of, X, y)
-    rules, kinds = [], [""] * len(learners)
-    for node in nodes:
-        used = np.unique(chosen[node.problems])
-        read = [_resolve_decoder(decoder, learners[j].estimator, node) for j in used]
-        for j, (_, kind) in zip(used, read, strict=True):
-            kinds[j] = kind
-        rules.append(_common_rule(read, probability))
-    seeds = None if classifier.random_state is None else rng.randint(2**31, size=len(learner_of))
+    rules, kinds = _resolve_rules(decoder, nodes, learners, chosen, learner_of, probability)
     return Plan(
         classes,
         code,
@@ -119,11 +113,56 @@ def make_plan(
         distinct,
         learners,
         learner_of,
-        tuple(rules),
-        tuple(kinds[j] for j in learner_of),
-        seeds,
+        rules,
+        kinds,
+        _seeds(classifier.random_state, distinct.columns),
         probability,
     )
+
+
+def redecided(plan: Plan, decoder: Any, method: Any) -> Plan:
+    """Return a plan with another decoder and another method for probabilities, if not "auto".
+
+    `decoder` None leaves the rules as they are. Raises ValueError if they do not suit the code.
+    """
+    probability = plan.probability
+    if probability is not None and method != "auto":
+        methods = tuple(_choose_method(method, node.code) for node in plan.nodes)
+        probability = replace(probability, methods=methods)
+    if decoder is None:
+        return replace(plan, probability=probability)
+    chosen = plan.learner_of[plan.distinct.index]
+    rules, kinds = _resolve_rules(
+        decoder, plan.nodes, plan.learners, chosen, plan.learner_of, probability
+    )
+    return replace(plan, rules=rules, kinds=kinds, probability=probability)
+
+
+def _seeds(random_state: Any, columns: Matrix) -> NDArray[np.int_] | None:
+    """Return a seed for each problem, the same in whatever code it stands."""
+    if random_state is None:
+        return None
+    first = check_random_state(random_state).randint(2**31)
+    return np.array([crc32(column.tobytes(), first) for column in columns.T])
+
+
+def _resolve_rules(
+    decoder: Any,
+    nodes: tuple[Node, ...],
+    learners: tuple[Learner, ...],
+    chosen: NDArray[np.intp],
+    learner_of: NDArray[np.intp],
+    probability: ProbabilityPlan | None,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the rule of each node, and the kind of output that it reads of each problem."""
+    rules, kinds = [], [""] * len(learners)
+    for node in nodes:
+        used = np.unique(chosen[node.problems])
+        read = [_resolve_decoder(decoder, learners[j].estimator, node) for j in used]
+        for j, (_, kind) in zip(used, read, strict=True):
+            kinds[j] = kind
+        rules.append(_common_rule(read, probability))
+    return tuple(rules), tuple(kinds[j] for j in learner_of)
 
 
 def _resolve_decoder(decoder: object, base: Any, node: Node) -> tuple[str, str]:

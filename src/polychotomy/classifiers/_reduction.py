@@ -44,6 +44,7 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
     """
 
     estimator: Any
+    decoder: str
     probability: str | None
     n_jobs: int | None
     classes_: NDArray[Any]

@@ -234,7 +234,6 @@ class SingleBinaryClassifier(FlatCodeClassifier):
             single_node(code),
             (Learner(learner, "estimator"),),
             chosen,
-            rng,
             X,
             y,
             rule,

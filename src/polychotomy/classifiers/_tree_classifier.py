@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from polychotomy.classifiers._checks import check_data
@@ -351,9 +351,8 @@ class TreeClassifier(ReductionClassifier):
         matrix, nodes = lay_out(structure, {c: r for r, c in enumerate(classes.tolist())})
         base = self._base()
         learners, chosen = choose_learners(base, self.estimators, structure.problems)
-        rng = check_random_state(self.random_state)
         decoder = "ddag" if solve == "ddag" else self.decoder
-        plan = make_plan(self, classes, Code(matrix), nodes, learners, chosen, rng, X, y, decoder)
+        plan = make_plan(self, classes, Code(matrix), nodes, learners, chosen, X, y, decoder)
         if plan.probability is None and solve in ("least_squares", "most_probable"):
             raise ValueError(f"solve={solve!r} needs probabilities. {NOTHING_TO_CALIBRATE_ON}")
         if self.solve == "auto" and len(nodes) > 1 and plan.probability is not None:

@@ -5,6 +5,7 @@ from polychotomy.learners._losses import minimised_loss
 from polychotomy.learners._problems import BinaryProblems, problem_words
 from polychotomy.learners._progress import FitProgress
 from polychotomy.learners._separate import SeparateModel, TrainedProblem, seeded_clone
+from polychotomy.learners._sharing import shared_problems
 
 __all__ = [
     "BinaryProblems",
@@ -17,4 +18,5 @@ __all__ = [
     "minimised_loss",
     "problem_words",
     "seeded_clone",
+    "shared_problems",
 ]

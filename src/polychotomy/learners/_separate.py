@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_method_params
 
 from polychotomy.learners._problems import BinaryProblems, Indices
 from polychotomy.learners._progress import FitProgress
+from polychotomy.learners._sharing import active_problems
 
 
 class TrainedProblem(NamedTuple):
@@ -130,11 +131,20 @@ class SeparateModel:
             Who is told.
         """
 
+        n_problems = len(self.problems)
+        store = active_problems() if method == "fit" else None
+        keys = [None] * n_problems if not store else store.keys(problems, X, fresh, fit_params)
+        done = [store.recall(key) if store else None for key in keys]
+        missing = [s for s in range(n_problems) if done[s] is None]
+        for s in np.setdiff1d(np.arange(n_problems), missing):
+            progress.begin(problems.names[s])
+            progress.end()
+
         def tasks() -> Iterator[Any]:
-            for s, problem in enumerate(self.problems):
+            for s in missing:
                 words, samples = problems.names[s], problems.samples(s)
                 progress.begin(words)
-                learner = problem.estimator
+                learner = self.problems[s].estimator
                 if learner is None and samples.size:
                     learner = fresh(s)
                 target = problems.target(s, samples)
@@ -143,11 +153,12 @@ class SeparateModel:
         # Not every backend can hand results over one by one; then progress comes at the end.
         as_they_come = get_active_backend()[0].supports_return_generator
         workers = Parallel(n_jobs=n_jobs, return_as="generator" if as_they_come else "list")
-        done = []
-        for problem in workers(tasks()):
+        for s, problem in zip(missing, workers(tasks()), strict=True):
             progress.end()
-            done.append(problem)
-        return SeparateModel(tuple(done))
+            done[s] = problem
+            if store:
+                store.keep(keys[s], problem)
+        return SeparateModel(tuple(problem for problem in done if problem is not None))
 
 
 def seeded_clone(estimator: Any, seed: int | None) -> Any:

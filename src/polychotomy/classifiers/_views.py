@@ -1,0 +1,87 @@
+"""A trained classifier with another decoder or another method, without training anything."""
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polychotomy.classifiers._plan import redecided
+from polychotomy.classifiers._reduction import ReductionClassifier
+from polychotomy.learners import SeparateModel
+
+Array = NDArray[np.float64]
+
+
+def with_remembered_outputs(classifier: ReductionClassifier) -> ReductionClassifier:
+    """Return a trained classifier whose problems are asked once for each set of samples.
+
+    It goes by the very object that holds the samples, so that all views (:func:`with_rules`) of it
+    can be scored on one set for the price of one. What was said stays in memory with it.
+    """
+    view = copy(classifier)
+    view._model = _Remembering(view._model.problems, view._model)
+    return view
+
+
+def with_rules(classifier: ReductionClassifier, decoder: str, method: Any) -> ReductionClassifier:
+    """Return a trained classifier as if it had been trained with another decoder and method.
+
+    Parameters
+    ----------
+    classifier : ReductionClassifier
+        Trained with any decoder and, unless `method` is its own, with ``probability="auto"``.
+    decoder : str
+        As its parameter `decoder`.
+    method : str or None
+        As its parameter `probability`; None only if that is None.
+
+    Returns
+    -------
+    ReductionClassifier
+        It shares all that is trained.
+
+    Raises
+    ------
+    ValueError
+        The decoder or the method does not suit the code.
+    """
+    view = copy(classifier)
+    view.decoder, view.probability = decoder, method
+    another = None if decoder == classifier.decoder else decoder
+    plan = redecided(classifier._plan, another, method)
+    if view._probabilities is not None and plan.probability is not None and method != "auto":
+        view._probabilities = replace(view._probabilities, methods=plan.probability.methods)
+    view._plan = plan
+    view._set_fitted(plan)
+    return view
+
+
+@dataclass(frozen=True)
+class _Remembering(SeparateModel):
+    """Trained problems that answer a question they were asked before from memory."""
+
+    model: SeparateModel
+    said: dict[tuple[int, tuple[str, ...]], tuple[Any, Array]] = field(default_factory=dict)
+
+    @property
+    def together(self) -> bool:
+        """Whether all problems cost about as much as one."""
+        return self.model.together
+
+    def outputs(
+        self,
+        X: Any,
+        kinds: Sequence[str],
+        n_jobs: int | None = None,
+        which: Sequence[int] | None = None,
+    ) -> Array:
+        """Return the outputs of all problems, or of those in `which`, a column for each."""
+        if which is not None:
+            return self.model.outputs(X, kinds, n_jobs, which)
+        place = id(X), tuple(kinds)
+        if place not in self.said:  # X is kept, so that no other object gets its id
+            self.said[place] = X, self.model.outputs(X, kinds, n_jobs)
+        return self.said[place][1]
