@@ -12,6 +12,7 @@ def test_the_public_names():
         "CodeClassifier",
         "GreedySearchCV",
         "KernelSBCClassifier",
+        "ReductionSearchCV",
         "SharedKernelSVC",
         "SingleBinaryClassifier",
         "Structure",

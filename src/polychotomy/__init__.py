@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         report,
         structures,
     )
-    from polychotomy.choose import GreedySearchCV
+    from polychotomy.choose import GreedySearchCV, ReductionSearchCV
     from polychotomy.classifiers import (
         CodeClassifier,
         KernelSBCClassifier,
@@ -45,6 +45,7 @@ __all__ = [
     "CodeClassifier",
     "GreedySearchCV",
     "KernelSBCClassifier",
+    "ReductionSearchCV",
     "SharedKernelSVC",
     "SingleBinaryClassifier",
     "Structure",
@@ -73,6 +74,7 @@ _HOME = {
     "CodeClassifier": "classifiers",
     "GreedySearchCV": "choose",
     "KernelSBCClassifier": "classifiers",
+    "ReductionSearchCV": "choose",
     "SharedKernelSVC": "kernel",
     "SingleBinaryClassifier": "classifiers",
     "Structure": "structures",

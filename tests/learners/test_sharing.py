@@ -99,7 +99,7 @@ def test_no_bit_of_a_result_changes(digits, base):
 def test_what_differs_is_trained_again(iris, other):
     X, y = iris
 
-    def fit(base=None, weight=None, rows=slice(None), classes=(0, 1, 2)):  # noqa: B008
+    def fit(base=None, weight=None, rows=slice(None), classes=(0, 1, 2)):
         classifier = CodeClassifier(base or Counting(), "one_vs_one")
         weight = np.ones(len(y)) if weight is None else weight
         return classifier.fit(X[rows], np.array(classes)[y][rows], sample_weight=weight[rows])

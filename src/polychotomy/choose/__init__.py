@@ -2,5 +2,6 @@
 
 from polychotomy.choose._greedy import GreedySearchCV, Scale
 from polychotomy.choose._reductions import Reduction, available_reductions
+from polychotomy.choose._search import ReductionSearchCV
 
-__all__ = ["GreedySearchCV", "Reduction", "Scale", "available_reductions"]
+__all__ = ["GreedySearchCV", "Reduction", "ReductionSearchCV", "Scale", "available_reductions"]

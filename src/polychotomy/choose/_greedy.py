@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.model_selection._search import BaseSearchCV
 
-from polychotomy.kernel._store import shared_kernel
+from polychotomy.kernel._store import active_store, shared_kernel
 
 
 def width_to_gamma(sigma: float) -> float:
@@ -167,7 +167,7 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         -------
         self
         """
-        with _kernels_shared(X, y):
+        with kernels_shared(X, y):
             super().fit(X, y, **params)
         return self
 
@@ -248,10 +248,16 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         return scales
 
 
-def _kernels_shared(X: Any, y: Any) -> AbstractContextManager[None]:
-    """Let kernel SVMs share their rows over folds and parameters, where X is plain numbers."""
+def kernels_shared(X: Any, y: Any) -> AbstractContextManager[None]:
+    """Let kernel SVMs share their rows over folds and parameters, where X is plain numbers.
+
+    Within a search of more samples it is that one's rows which are shared.
+    """
     numbers = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb"
     if not numbers or y is None or np.shape(y) != X.shape[:1] or not np.isfinite(X).all():
+        return nullcontext()
+    outer = active_store()
+    if outer is not None and outer.place(X) is not None:
         return nullcontext()
     return shared_kernel(X, y)
 

@@ -66,15 +66,25 @@ class Reduction:
     def __post_init__(self) -> None:
         if self.name not in _REDUCTIONS:
             raise unknown_name("reductions", self.name, list(_REDUCTIONS))
-        if self.decoder != "auto" and not _REDUCTIONS[self.name].has_decoder:
+        if self.decoder != "auto" and not self.has_decoder:
             raise ValueError(
                 f"The reduction {self.name!r} has no decoder to choose. Got {self.decoder!r}."
             )
 
     @classmethod
     def of(cls, text: str) -> "Reduction":
-        """Return the reduction of "name", "name:decoder" or "name:decoder:probability"."""
-        return cls(*text.split(":", 2))
+        """Return the reduction of "name", "name:decoder" or "name:decoder:probability".
+
+        The last may be None, for no probabilities.
+        """
+        name, *rest = text.split(":", 2)
+        decoder, probability = [*rest, "auto", "auto"][:2]
+        return cls(name, decoder or "auto", None if probability == "None" else probability)
+
+    @property
+    def has_decoder(self) -> bool:
+        """Whether there is a decoder to choose."""
+        return _REDUCTIONS[self.name].has_decoder
 
     def __str__(self) -> str:
         parts = [self.name, self.decoder, str(self.probability)]

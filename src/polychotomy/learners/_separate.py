@@ -130,7 +130,6 @@ class SeparateModel:
         progress : FitProgress
             Who is told.
         """
-
         n_problems = len(self.problems)
         store = active_problems() if method == "fit" else None
         keys = [None] * n_problems if not store else store.keys(problems, X, fresh, fit_params)

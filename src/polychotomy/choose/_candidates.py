@@ -1,0 +1,262 @@
+"""What a search compares: the classifiers to train, and the rows that each gives when trained."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+
+from polychotomy.choose._reductions import Reduction, available_reductions
+from polychotomy.classifiers import CodeClassifier
+from polychotomy.classifiers._checks import check_base, resolve_code
+from polychotomy.classifiers._reduction import ReductionClassifier
+from polychotomy.codes import Code, one_vs_one
+from polychotomy.decoding import RULES, check_one_vs_one
+from polychotomy.errors import CodeError, unknown_name
+from polychotomy.learners import minimised_loss
+from polychotomy.probability import METHODS, check_method
+
+_ANY = "*"
+_ALIASES = ("prob 1-r", "prob 1-1")
+_STANDARD_DECODERS = ("auto", "hamming", "probability")
+_STANDARD_METHODS = ("auto", "least_squares", "normalise", "coupling")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A decoder and a method for probabilities of what is trained; None to leave them alone."""
+
+    label: str
+    decoder: str | None = None
+    probability: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A classifier that is trained once, and how it can then be read.
+
+    Attributes
+    ----------
+    name : str
+        The reduction.
+    classifier : classifier
+        Not trained.
+    rows : tuple of Row
+    """
+
+    name: str
+    classifier: Any
+    rows: tuple[Row, ...]
+
+    def made(self, row: Row) -> Any:
+        """Return the classifier of one row, not trained."""
+        made = clone(self.classifier)
+        if row.decoder is not None:
+            made.set_params(probability=row.probability)
+            if "decoder" in made.get_params(deep=False):
+                made.set_params(decoder=row.decoder)
+        return made
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """Turns what a user asks for into candidates.
+
+    Attributes
+    ----------
+    estimator : classifier or None
+        The binary classifier.
+    classes : ndarray of shape (n_classes,)
+    by_probability : bool
+        Whether scores go by probabilities: then methods are tried, else decoders.
+    options : dict
+        Further parameters of the classifiers, ``random_state`` among them.
+    """
+
+    estimator: Any
+    classes: NDArray[Any]
+    by_probability: bool
+    options: dict[str, Any]
+
+    def of(self, reductions: Any) -> tuple[list[Candidate], dict[str, str]]:
+        """Return the candidates, and the reductions that do not exist here with the reasons.
+
+        Raises ValueError for anything that is no reduction, for none, and if all are skipped.
+        """
+        skipped: dict[str, str] = {}
+        rows: list[Reduction] = []
+        own: list[Candidate] = []
+        for item in _items(reductions):
+            if isinstance(item, Reduction):
+                rows.extend(self._rows(item, skipped))
+            elif isinstance(reductions, str):
+                rows.extend(self._usual_rows(item, reductions, skipped))
+            else:
+                own.extend(self._own(item, len(own), skipped))
+        candidates = [*self._grouped(dict.fromkeys(rows)), *own]
+        if not candidates:
+            reasons = " ".join(skipped.values())
+            raise ValueError(
+                "The 'reductions' parameter must have at least one reduction that exists for "
+                f"these {len(self.classes)} classes. {reasons}".rstrip()
+            )
+        return candidates, skipped
+
+    def _rows(self, asked: Reduction, skipped: dict[str, str]) -> Iterable[Reduction]:
+        """Return the rows of a reduction that a user wrote down, in which * stands for all."""
+        code = self._code(asked.name, skipped)
+        if code is None:
+            return []
+        decoders = self._decoders(asked, code) if asked.decoder == _ANY else [asked.decoder]
+        methods = _methods(code) if asked.probability == _ANY else [asked.probability]
+        rows = []
+        for row in (replace(asked, decoder=d, probability=m) for d in decoders for m in methods):
+            _check_names(row)
+            reason = _unsuited(row, code)
+            if reason:
+                skipped[str(row)] = reason
+            else:
+                rows.append(row)
+        return rows
+
+    def _usual_rows(self, name: str, which: str, skipped: dict[str, str]) -> list[Reduction]:
+        """Return the rows of a reduction that are worth trying: the standard ones, or all."""
+        code = self._code(name, skipped)
+        if code is None:
+            return []
+        asked = Reduction(name)
+        every = self._decoders(asked, code), _methods(code)
+        standard = _STANDARD_DECODERS, _STANDARD_METHODS
+        decoders, methods = (
+            [value for value in full if which == "all" or value in usual]
+            for full, usual in zip(every, standard, strict=True)
+        )
+        if self.by_probability:
+            return [Reduction(name, "auto", method) for method in methods]
+        rows = [Reduction(name, decoder) for decoder in decoders]
+        if which == "all" and "probability" in decoders:
+            rows += [Reduction(name, "probability", method) for method in methods]
+        return rows
+
+    def _decoders(self, asked: Reduction, code: Code) -> list[str]:
+        """Return all decoders that differ from each other."""
+        if not asked.has_decoder or code.n_classes == 2:
+            return ["auto"]
+        loss = minimised_loss(check_base(self.estimator))  # what "auto" stands for
+        rules = [rule for rule in RULES if rule != loss]
+        if not code.is_one_vs_one:
+            rules.remove("ddag")
+        return ["auto", *rules, "probability"]
+
+    def _code(self, name: str, skipped: dict[str, str]) -> Code | None:
+        """Return the code of a reduction; for trees that of a node, where all methods agree."""
+        return self._resolved(name, Reduction(name).make(self.estimator, **self.options), skipped)
+
+    def _resolved(self, name: str, classifier: Any, skipped: dict[str, str]) -> Code | None:
+        if not isinstance(classifier, CodeClassifier):
+            ddag = getattr(classifier, "structure", None) == "ddag"
+            return one_vs_one(len(self.classes) if ddag else 2)
+        try:
+            rng = np.random.RandomState(self.options["random_state"])
+            return resolve_code(classifier.code, self.classes, rng)
+        except CodeError as error:
+            skipped[name] = str(error)
+            return None
+
+    def _own(self, item: Any, number: int, skipped: dict[str, str]) -> list[Candidate]:
+        """Return a user's own classifier as a candidate."""
+        name = " ".join(repr(item).split())
+        name = name if len(name) <= 80 else f"{type(item).__name__} ({number + 1})"
+        if self._resolved(name, item, skipped) is None:
+            return []
+        classifier = clone(item)
+        unset = {
+            key: value
+            for key, value in self.options.items()
+            if classifier.get_params(deep=False).get(key, value) is None
+        }
+        return [Candidate(name, classifier.set_params(**unset), (Row(name),))]
+
+    def _grouped(self, rows: Iterable[Reduction]) -> list[Candidate]:
+        """Put rows together that need one training.
+
+        Those without probabilities are apart: they need no calibration.
+        """
+        groups: dict[tuple[Any, ...], list[Reduction]] = {}
+        for row in rows:
+            together = isinstance(row.make(self.estimator), ReductionClassifier)
+            key = (row.name, row.probability is None, None if together else row)
+            groups.setdefault(key, []).append(row)
+        candidates = []
+        for (name, bare, alone), members in groups.items():
+            trained = alone or Reduction(name, probability=None if bare else "auto")
+            made = trained.make(self.estimator, **self.options)
+            read = tuple(Row(str(row), row.decoder, row.probability) for row in members)
+            candidates.append(Candidate(name, made, read))
+        return candidates
+
+
+def _items(reductions: Any) -> Sequence[Any]:
+    """Return names (of a keyword), reductions and classifiers."""
+    if isinstance(reductions, str):
+        if reductions not in ("standard", "all"):
+            raise unknown_name("reductions", reductions, ["standard", "all"])
+        return available_reductions(reductions)
+    try:
+        items = list(reductions)
+    except TypeError:
+        items = []
+    if not items:
+        raise ValueError(
+            "The 'reductions' parameter must be 'standard', 'all' or a list of names, reductions "
+            f"or classifiers that is not empty. Got {type(reductions).__name__}."
+        )
+    return [_item(item) for item in items]
+
+
+def _item(item: Any) -> Any:
+    if isinstance(item, Reduction):
+        return item
+    if isinstance(item, str):
+        name, _, rest = item.partition(":")
+        if rest.startswith(_ANY) and name in available_reductions():
+            rest = rest if Reduction(name).has_decoder else f"auto{rest[1:]}"
+        return Reduction.of(f"{name}:{rest}" if rest else name)
+    if isinstance(item, type) or not hasattr(item, "fit") or not is_classifier(item):
+        raise ValueError(
+            "The 'reductions' parameter must hold names of reductions (such as 'one_vs_rest' or "
+            f"'bch:hamming'), reductions or classifiers. Got {type(item).__name__}."
+        )
+    return item
+
+
+def _methods(code: Code) -> list[str]:
+    """Return all methods that suit a code and differ from each other."""
+    if code.n_classes == 2:
+        return ["auto"]
+    return ["auto", *(m for m in METHODS if m not in _ALIASES and METHODS[m].suits(code))]
+
+
+def _check_names(row: Reduction) -> None:
+    if row.decoder not in {*RULES, "probability", "auto"}:
+        raise unknown_name("decoder", row.decoder, [*RULES, "probability", "auto"])
+    if row.probability is not None and row.probability not in {*METHODS, "auto"}:
+        raise unknown_name("probability", row.probability, [*METHODS, "auto"])
+    if row.decoder == "probability" and row.probability is None:
+        raise ValueError(f"The decoder 'probability' needs probabilities. Got {str(row)!r}.")
+
+
+def _unsuited(row: Reduction, code: Code) -> str:
+    """Return why a decoder or a method cannot be used with a code."""
+    if code.n_classes == 2:
+        return ""
+    try:
+        if row.decoder == "ddag":
+            check_one_vs_one(code)
+        if row.probability not in (None, "auto"):
+            check_method(row.probability, code)
+    except ValueError as error:
+        return str(error)
+    return ""

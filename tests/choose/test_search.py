@@ -1,0 +1,474 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import make_blobs
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import FitFailedWarning, NotFittedError
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.model_selection import (
+    GroupKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from polychotomy import CodeClassifier, ReductionSearchCV, SharedKernelSVC, TreeClassifier
+from polychotomy.choose import Reduction
+from polychotomy.decoding import RULES
+
+
+class Counting(LogisticRegression):
+    """Counts how often it is trained and asked."""
+
+    fits = asked = 0
+
+    def fit(self, X, y, sample_weight=None):
+        type(self).fits += 1
+        return super().fit(X, y, sample_weight)
+
+    def decision_function(self, X):
+        type(self).asked += 1
+        return super().decision_function(X)
+
+
+@pytest.fixture(autouse=True)
+def _zero():
+    Counting.fits = Counting.asked = 0
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs(150, centers=5, cluster_std=2.5, random_state=0)
+
+
+NAMES = ["one_vs_rest", "one_vs_one", "exhaustive", "linkage_tree", "ddag"]
+
+
+def of(search, key):
+    """Return a column of the table by the names of its rows."""
+    return dict(zip(map(_text, search.cv_results_["params"]), search.cv_results_[key], strict=True))
+
+
+def _text(params):
+    return str(Reduction(params["reduction"], params["decoder"], params["probability"]))
+
+
+def test_scores_are_those_of_cross_validation(blobs):
+    X, y = blobs
+    folds = StratifiedKFold(3, shuffle=True, random_state=4)
+    rows = ["one_vs_rest", "one_vs_rest:hamming", "bch:probability:inverse", "ddag::None"]
+    search = ReductionSearchCV(SVC(), rows, cv=folds, random_state=0).fit(X, y)
+    for row, params in zip(rows, search.cv_results_["params"], strict=True):
+        alone = Reduction.of(row).make(SVC(), random_state=0)  # no random code among them
+        expected = cross_val_score(alone, X, y, cv=folds)
+        i = search.cv_results_["params"].index(params)
+        found = [search.cv_results_[f"split{j}_test_score"][i] for j in range(3)]
+        assert found == expected.tolist(), row
+        assert search.cv_results_["mean_test_score"][i] == expected.mean()
+
+
+@pytest.mark.parametrize("base", [SGDClassifier(max_iter=20, tol=None), SVC()])
+def test_sharing_changes_no_bit(digits, base):
+    X, y = digits[0][:200], digits[1][:200]
+    rows = ["one_vs_one", "dense_random", "linkage_tree", "ddag"]
+    together = ReductionSearchCV(base, rows, cv=2, random_state=3, scoring="neg_log_loss")
+    together.fit(X, y)
+    for i, row in enumerate(rows):
+        alone = clone(together).set_params(reductions=[row]).fit(X, y)
+        for key in ("split0_test_score", "split1_test_score"):
+            assert together.cv_results_[key][i] == alone.cv_results_[key][0]
+
+
+def test_each_problem_is_trained_once_per_fold_and_decoders_not_at_all(blobs):
+    X, y = blobs
+    rows = [f"{name}:*" for name in NAMES]
+    search = ReductionSearchCV(Counting(), rows, cv=2, refit=False).fit(X, y)
+    assert len(search.cv_results_["params"]) == 3 * (len(RULES) - 1 + 1) + 1 + 2
+    # five against the rest, ten pairs, fifteen splits (the five among them), and what the trees of
+    # the two folds have of their own: on four classes or fewer, so neither pairs nor splits
+    trees = [
+        TreeClassifier(LogisticRegression()).fit(X[train], y[train])._plan.distinct.columns
+        for train, _ in StratifiedKFold(2, shuffle=True, random_state=_seed(search)).split(X, y)
+    ]
+    own = sum(len({c.tobytes() for c in columns.T if 2 < abs(c).sum() < 5}) for columns in trees)
+    assert Counting.fits == 2 * (10 + 15) + own
+
+
+def _seed(search):
+    return None
+
+
+def test_each_problem_is_asked_once_per_fold(blobs):
+    X, y = blobs
+    rows = [f"one_vs_one:{rule}" for rule in RULES]
+    ReductionSearchCV(Counting(), rows, cv=2, refit=False).fit(X, y)
+    assert Counting.asked == 2 * 10
+
+
+def test_it_reproduces_and_workers_change_nothing(blobs):
+    X, y = blobs
+    base = make_pipeline(StandardScaler(), SGDClassifier(max_iter=10, tol=None))
+    options = {"reductions": ["one_vs_rest", "dense_random", "linkage_tree"], "cv": 3}
+    searches = [
+        ReductionSearchCV(base, random_state=7, n_jobs=n_jobs, **options).fit(X, y)
+        for n_jobs in (None, None, 2)
+    ]
+    for key in ("mean_test_score", "split2_test_score", "cost", "p_value"):
+        for other in searches[1:]:
+            assert np.array_equal(searches[0].cv_results_[key], other.cv_results_[key]), key
+    for other in searches[1:]:
+        assert other.explanation_ == searches[0].explanation_
+        assert np.array_equal(other.predict_proba(X), searches[0].predict_proba(X))
+    another = ReductionSearchCV(base, random_state=8, **options).fit(X, y)
+    assert not np.array_equal(
+        another.cv_results_["split0_test_score"], searches[0].cv_results_["split0_test_score"]
+    )
+
+
+def test_workers_change_nothing_with_shared_kernels(blobs):
+    X, y = blobs
+    one, two = (
+        ReductionSearchCV(SharedKernelSVC(), cv=3, random_state=0, n_jobs=n).fit(X, y)
+        for n in (None, 2)
+    )
+    assert np.array_equal(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
+    assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+def test_kernel_rows_are_shared(blobs, monkeypatch):
+    from polychotomy.kernel import _store
+
+    made = []
+    make = _store.KernelRows
+    monkeypatch.setattr(_store, "KernelRows", lambda *args: made.append(1) or make(*args))
+    rows = ["one_vs_rest", "one_vs_one", "bch"]
+    ReductionSearchCV(SharedKernelSVC(gamma=0.5), rows, cv=3).fit(*blobs)
+    assert len(made) == 1
+
+
+def test_a_cheap_reduction_that_ties_is_chosen():
+    X, y = make_blobs(300, centers=6, cluster_std=0.2, random_state=1)  # anything can do this
+    rows = ["one_vs_one", "exhaustive", "one_vs_rest:votes", "balanced_tree"]
+    search = ReductionSearchCV(SVC(), rows, random_state=0).fit(X, y)
+    assert search.cv_results_["mean_test_score"].tolist() == [1, 1, 1, 1]
+    assert search.best_reduction_ == "balanced_tree"
+    assert isinstance(search.best_estimator_, TreeClassifier)
+    assert search.explanation_.startswith("balanced_tree is chosen")
+    cost = of(search, "cost")
+    assert cost["one_vs_one"] == 5 + 15
+    assert cost["one_vs_rest:votes"] == 6 + 6
+    assert cost["exhaustive"] == 2 * 31
+    assert of(search, "n_problems")["balanced_tree"] == 5
+    again = clone(search).set_params(reductions=rows[:3]).fit(X, y)
+    assert again.best_reduction_ == "one_vs_rest:votes"
+    assert again.best_estimator_.decoder == "votes"
+    assert "against 20" in again.explanation_ or "costs" in again.explanation_
+
+
+def test_what_is_worse_is_not_chosen_however_cheap(rng):
+    # Two classes in opposite corners each, and a line between them: only nonsense can be learnt.
+    X = rng.uniform(-1, 1, size=(600, 2))
+    y = (X[:, 0] > 0) + 2 * (X[:, 1] > 0)
+    rows = ["adjacent", "one_vs_one"]  # three problems, the middle one not linear; six that are
+    search = ReductionSearchCV(LogisticRegression(), rows, random_state=0).fit(X, y)
+    p = of(search, "p_value")
+    assert p["adjacent"] < 0.05
+    assert search.best_reduction_ == "one_vs_one"
+    assert of(search, "cost")["adjacent"] < of(search, "cost")["one_vs_one"]
+    anyhow = clone(search).set_params(level=0).fit(X, y)
+    assert anyhow.best_reduction_ == "adjacent"
+
+
+def test_reductions_that_do_not_exist_are_skipped(iris):
+    rows = ["orthogonal", "one_vs_rest:ddag", "bch:auto:coupling", "one_vs_one"]
+    search = ReductionSearchCV(reductions=rows, cv=2).fit(*iris)
+    assert list(search.skipped_) == rows[:3]
+    assert "at least 4 classes" in search.skipped_["orthogonal"]
+    assert "one-vs-one" in search.skipped_["one_vs_rest:ddag"]
+    assert "one-vs-one" in search.skipped_["bch:auto:coupling"]
+    assert "Not tried: orthogonal, " in search.explanation_
+    assert search.best_reduction_ == "one_vs_one"
+    with pytest.raises(ValueError, match="at least one reduction that exists for these 3 classes"):
+        ReductionSearchCV(reductions=["orthogonal"]).fit(*iris)
+
+
+@pytest.mark.filterwarnings("ignore:kullback_leibler did not converge")
+def test_everything(blobs):
+    X, y = blobs
+    search = ReductionSearchCV(reductions="all", cv=2, random_state=0).fit(X, y)
+    tried = {params["reduction"] for params in search.cv_results_["params"]}
+    assert {"one_vs_rest", "exhaustive", "sparse_random", "chain", "ddag"} <= tried
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    labels = [_text(params) for params in search.cv_results_["params"]]
+    assert len(set(labels)) == len(labels)
+    by_loss = clone(search).set_params(scoring="neg_log_loss").fit(X, y)
+    assert set(by_loss.cv_results_["param_decoder"]) == {"auto"}
+    assert {"auto", "inverse", "kullback_leibler"} <= set(by_loss.cv_results_["param_probability"])
+    assert by_loss.score(X, y) < 0
+
+
+def test_two_classes(iris):
+    X, y = iris[0][50:], iris[1][50:]
+    search = ReductionSearchCV(SVC(), cv=3, random_state=0).fit(X, y)
+    assert len(set(search.cv_results_["mean_test_score"])) == 1
+    assert search.decision_function(X).ndim == 1
+
+
+def test_classifiers_can_be_compared_too(blobs):
+    X, y = blobs
+    own = [
+        CodeClassifier(SVC(C=10), "one_vs_rest", probability=None),
+        RandomForestClassifier(5),
+        "one_vs_one:hamming",
+        Reduction("bch"),
+    ]
+    search = ReductionSearchCV(reductions=own, cv=2, random_state=0).fit(X, y)
+    names = search.cv_results_["param_reduction"].tolist()
+    assert names[:2] == ["one_vs_one", "bch"]
+    assert names[3] == "RandomForestClassifier(n_estimators=5)"
+    assert "one_vs_rest" in names[2]
+    assert np.isnan(search.cv_results_["cost"][3])
+    forest = clone(search).set_params(reductions=own[1:2]).fit(X, y)
+    assert forest.best_reduction_ == names[3]
+    assert forest.best_estimator_.random_state is not None  # seeded by the search
+    assert own[1].random_state is None
+
+
+@pytest.mark.parametrize("tune", ["greedy", {"C": [0.01, 10.0]}])
+def test_tuning_inside_each_fold(blobs, tune):
+    X, y = blobs
+    rows = ["one_vs_rest:hamming", "one_vs_rest:votes", "balanced_tree"]
+    search = ReductionSearchCV(SharedKernelSVC(), rows, tune=tune, cv=2, random_state=0).fit(X, y)
+    tuned = search.cv_results_["split1_tuned"]
+    assert tuned[0] == tuned[1]  # one training, two decoders
+    names = {"estimator__C"} | ({"estimator__gamma"} if tune == "greedy" else set())
+    assert set(tuned[2]) == names
+    assert names < set(search.best_params_)
+    assert search.best_estimator_.estimator.C == search.best_params_["estimator__C"]
+    assert search.best_estimator_.probability == "auto"
+    # What is tuned is found without the test part: another y there changes nothing.
+    train, test = next(iter(StratifiedKFold(2, shuffle=True, random_state=0).split(X, y)))
+    spoilt = y.copy()
+    spoilt[test] = np.roll(y[test], 1)
+    first, second = (
+        clone(search).set_params(cv=[(train, test)]).fit(X, labels) for labels in (y, spoilt)
+    )
+    assert list(first.cv_results_["split0_tuned"]) == list(second.cv_results_["split0_tuned"])
+    assert not np.array_equal(
+        first.cv_results_["split0_test_score"], second.cv_results_["split0_test_score"]
+    )
+
+
+def test_tuning_goes_by_the_score(blobs):
+    search = ReductionSearchCV(
+        LogisticRegression(), ["one_vs_rest"], tune={"C": [1e-4, 1]}, scoring="neg_log_loss", cv=2
+    ).fit(*blobs)
+    assert search.best_params_["estimator__C"] == 1
+
+
+def test_nested_in_a_cross_validation(blobs):
+    X, y = blobs
+    search = ReductionSearchCV(SVC(), ["one_vs_rest", "bch"], cv=3, random_state=0)
+    found = cross_validate(search, X, y, cv=3, return_estimator=True)
+    assert found["test_score"].mean() > 0.5
+    assert all(hasattr(each, "explanation_") for each in found["estimator"])
+
+
+def test_pipelines_frames_and_sparse_matrices(blobs):
+    X, y = blobs
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(c=np.where(X[:, 0] > 0, "x", "y"))
+    base = make_pipeline(
+        make_column_transformer((StandardScaler(), ["a", "b"]), (OneHotEncoder(), ["c"])), SVC()
+    )
+    search = ReductionSearchCV(base, ["one_vs_rest", "one_vs_one"], cv=2).fit(frame, y)
+    assert search.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert search.score(frame, y) > 0.5
+    assert search.n_features_in_ == 3
+    sparse = ReductionSearchCV(SVC(), ["one_vs_rest", "one_vs_one"], cv=2).fit(csr_array(X), y)
+    assert sparse.predict(csr_array(X)).shape == y.shape
+
+
+def test_precomputed_kernels(blobs):
+    X, y = blobs
+    rows = ["one_vs_rest", "one_vs_one"]
+    kernel = X @ X.T
+    options = {"reductions": rows, "cv": 2, "random_state": 0}
+    given = ReductionSearchCV(SVC(kernel="precomputed"), **options).fit(kernel, y)
+    linear = ReductionSearchCV(SVC(kernel="linear"), **options).fit(X, y)
+    assert given.cv_results_["mean_test_score"] == pytest.approx(
+        linear.cv_results_["mean_test_score"]
+    )
+
+
+def test_weights_reach_training_and_score(blobs):
+    X, y = blobs
+    options = {"reductions": ["one_vs_rest:auto:None"], "random_state": 0}
+    fold = [(np.arange(0, 150, 2), np.arange(1, 150, 2))]
+    weight = np.where(y == 0, 5.0, 1.0)
+    search = ReductionSearchCV(SVC(), cv=fold, **options).fit(X, y, sample_weight=weight)
+    train, test = fold[0]
+    alone = CodeClassifier(SVC(), "one_vs_rest", probability=None)
+    alone.fit(X[train], y[train], sample_weight=weight[train])
+    expected = accuracy_score(y[test], alone.predict(X[test]), sample_weight=weight[test])
+    assert search.best_score_ == pytest.approx(expected)
+    assert expected != accuracy_score(y[test], alone.predict(X[test]))
+
+
+def test_groups_reach_the_folds(blobs):
+    X, y = blobs
+    search = ReductionSearchCV(reductions=["one_vs_rest"], cv=GroupKFold(3))
+    search.fit(X, y, groups=np.arange(150) % 3)
+    assert search.n_splits_ == 3
+    with pytest.raises(ValueError, match="groups"):
+        clone(search).fit(X, y)
+
+
+def test_metadata_routing(blobs):
+    X, y = blobs
+    with config_context(enable_metadata_routing=True):
+        base = SVC().set_fit_request(sample_weight=True)
+        scorer = make_scorer(accuracy_score).set_score_request(sample_weight=True)
+        search = ReductionSearchCV(base, ["one_vs_rest"], cv=GroupKFold(2), scoring=scorer)
+        search.fit(X, y, sample_weight=np.ones(150), groups=np.arange(150) % 2)
+        assert search.score(X, y, sample_weight=np.ones(150)) == search.score(X, y)
+
+
+def test_other_folds_and_one_fold(blobs):
+    X, y = blobs
+    search = ReductionSearchCV(cv=ShuffleSplit(1, random_state=0), random_state=0).fit(X, y)
+    assert search.n_splits_ == 1
+    assert "over the only fold" in search.explanation_
+    best = search.cv_results_["mean_test_score"].max()
+    assert search.best_score_ == best  # nothing to test by
+
+
+class Fussy(LogisticRegression):
+    """Refuses problems with many samples."""
+
+    def fit(self, X, y, sample_weight=None):
+        if len(X) > 80:
+            raise RuntimeError("too many")
+        return super().fit(X, y, sample_weight)
+
+
+def test_failures_are_told_and_not_chosen(blobs):
+    X, y = blobs
+    search = ReductionSearchCV(Fussy(), ["one_vs_rest", "one_vs_one"], cv=2.0 and 3)
+    with pytest.warns(FitFailedWarning, match="'one_vs_rest' failed on a fold.*too many"):
+        search.fit(X, y)
+    assert search.best_reduction_ == "one_vs_one"
+    assert "1 failed" in search.explanation_
+    assert search.cv_results_["rank_test_score"].tolist() == [2, 1]
+    with pytest.raises(RuntimeError, match="too many"):
+        clone(search).set_params(error_score="raise").fit(X, y)
+    with pytest.warns(FitFailedWarning), pytest.raises(ValueError, match="Every reduction failed"):
+        clone(search).set_params(reductions=["one_vs_rest"]).fit(X, y)
+    zero = clone(search).set_params(error_score=0)
+    with pytest.warns(FitFailedWarning):
+        zero.fit(X, y)
+    assert zero.cv_results_["mean_test_score"][0] == 0
+
+
+def test_without_refit(blobs):
+    search = ReductionSearchCV(reductions=["one_vs_rest"], cv=2, refit=False).fit(*blobs)
+    assert search.best_params_ == {
+        "reduction": "one_vs_rest",
+        "decoder": "auto",
+        "probability": "auto",
+    }
+    with pytest.raises(AttributeError, match="refit=False"):
+        search.predict(blobs[0])
+
+
+def test_before_fit():
+    with pytest.raises(NotFittedError):
+        ReductionSearchCV().predict([[0.0]])
+
+
+def test_no_probabilities_where_none_are_wanted(blobs):
+    search = ReductionSearchCV(SVC(), ["one_vs_rest::None"], cv=2).fit(*blobs)
+    assert not hasattr(search, "predict_proba")
+    assert search.best_reduction_ == "one_vs_rest:auto:None"
+    assert hasattr(ReductionSearchCV(SVC()), "predict_proba")
+
+
+def test_it_tells_each_fold(blobs, capsys):
+    ReductionSearchCV(reductions=["one_vs_rest"], cv=2, verbose=1).fit(*blobs)
+    assert "fold 2 of 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"reductions": "usual"}, "'reductions' parameter must be one of 'all', 'standard'"),
+        ({"reductions": []}, "that is not empty"),
+        ({"reductions": 3}, "list of names"),
+        ({"reductions": ["one_vs_rst"]}, "Did you mean 'one_vs_rest'"),
+        ({"reductions": ["bch:hamning"]}, "Did you mean 'hamming'"),
+        ({"reductions": ["bch:auto:invers"]}, "Did you mean 'inverse'"),
+        ({"reductions": ["bch:probability:None"]}, "needs probabilities"),
+        ({"reductions": [SVC]}, "names of reductions"),
+        ({"reductions": [3]}, "names of reductions"),
+        ({"estimator": "svm"}, "must be a classifier instance"),
+        ({"level": 2}, "'level' parameter must be from 0 to 1"),
+        ({"tune": "grid"}, "'tune' parameter must be None, 'greedy' or a dictionary"),
+        ({"tune": {"D": [1]}, "error_score": "raise"}, "'D' is none of them"),
+        ({"scoring": ["accuracy", "f1_macro"]}, "compared by one score"),
+    ],
+)
+def test_bad_parameters_are_explained(iris, options, message):
+    with pytest.raises(ValueError, match=message):
+        ReductionSearchCV(**{"cv": 2, **options}).fit(*iris)
+
+
+class Plain(ClassifierMixin, BaseEstimator):
+    """A classifier with nothing but what a classifier must have."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+def test_a_classifier_that_is_no_reduction_at_all(iris):
+    search = ReductionSearchCV(reductions=[Plain()], cv=2).fit(*iris)
+    assert search.best_score_ == pytest.approx(1 / 3)
+    assert not hasattr(search, "decision_function")
+
+
+@pytest.mark.filterwarnings(
+    "ignore:lbfgs failed to converge",
+    "ignore:A column-vector y",
+    "ignore:invalid value encountered in cast",
+    "ignore:The least populated class",
+)
+@parametrize_with_checks(
+    [
+        ReductionSearchCV(
+            reductions=["one_vs_rest:auto:None", "adjacent:votes:None"],
+            cv=2,
+            random_state=0,
+            error_score="raise",
+        ),
+        ReductionSearchCV(
+            reductions=["one_vs_one:probability", "bch:probability"],
+            cv=2,
+            random_state=0,
+            error_score="raise",
+        ),
+    ]
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
