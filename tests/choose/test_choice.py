@@ -83,7 +83,7 @@ def test_the_reasons_in_words():
     said = words([1.0, 4.0, 9.0], skipped={"orthogonal": "needs four"})
     assert said == (
         "b is chosen: its mean score (accuracy) over 5 folds is 0.9100, not significantly below "
-        "the best, 0.9120 of c (p = 0.31, corrected resampled t-test at the level 0.05), and it is "
+        "the best, 0.9120 of c (p = 0.37, corrected resampled t-test at the level 0.05), and it is "
         "cheaper: 4 binary problems for a sample in training and prediction together, against 9. "
         "Of the 2 others, 1 is significantly worse than the best. Not tried: orthogonal."
     )

@@ -172,11 +172,8 @@ class Expansion:
         if self._resolved(name, item, skipped) is None:
             return []
         classifier = clone(item)
-        unset = {
-            key: value
-            for key, value in self.options.items()
-            if classifier.get_params(deep=False).get(key, value) is None
-        }
+        own = classifier.get_params(deep=False)
+        unset = {k: v for k, v in self.options.items() if k in own and own[k] is None}
         return [Candidate(name, classifier.set_params(**unset), (Row(name),))]
 
     def _grouped(self, rows: Iterable[Reduction]) -> list[Candidate]:
@@ -196,6 +193,18 @@ class Expansion:
             read = tuple(Row(str(row), row.decoder, row.probability) for row in members)
             candidates.append(Candidate(name, made, read))
         return candidates
+
+
+def untrained(reductions: Any, estimator: Any) -> list[Any]:
+    """Return a classifier for each reduction that is asked for, as far as it was written down."""
+    return [
+        item.make(estimator)
+        if isinstance(item, Reduction)
+        else CodeClassifier(estimator)
+        if isinstance(item, str)
+        else item
+        for item in _items(reductions)
+    ]
 
 
 def _items(reductions: Any) -> Sequence[Any]:

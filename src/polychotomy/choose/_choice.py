@@ -134,6 +134,11 @@ class Words:
                 f"{self.labels[i]} is chosen: its mean score ({self.score}) over {folds}, {mean}, "
                 f"is the best of the {len(self.labels)} that were compared."
             )
+        if choice.pvalues[i] == 1:
+            return (
+                f"{self.labels[i]} is chosen: its mean score ({self.score}) over {folds}, {mean}, "
+                f"is that of the best, {self.labels[best]}, and it {self._why_cheaper(i, best)}."
+            )
         return (
             f"{self.labels[i]} is chosen: its mean score ({self.score}) over {folds} is {mean}, "
             f"not significantly below the best, {self.means[best]:.4f} of {self.labels[best]} "

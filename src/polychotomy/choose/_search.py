@@ -24,7 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
-from polychotomy.choose._candidates import Expansion
+from polychotomy.choose._candidates import Expansion, untrained
 from polychotomy.choose._choice import Choice, Words, choose
 from polychotomy.choose._evaluation import Evaluation, Outcome, Tuning
 from polychotomy.choose._greedy import kernels_shared
@@ -38,8 +38,14 @@ Array = NDArray[np.float64]
 
 
 def _best_has(method: str) -> Callable[[Any], bool]:
-    """Whether the best classifier has a method; before a search it might."""
-    return lambda self: hasattr(getattr(self, "best_estimator_", None) or CodeClassifier(), method)
+    """Whether the best classifier has a method; before a search, whether one of them might."""
+
+    def check(self: Any) -> bool:
+        if hasattr(self, "best_estimator_"):
+            return hasattr(self.best_estimator_, method)
+        return any(hasattr(each, method) for each in untrained(self.reductions, self.estimator))
+
+    return check
 
 
 class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -217,7 +223,7 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             level, scorer = self._check_level(), self._scorer()
             seed = int(check_random_state(self.random_state).randint(2**31))
             # Kernel rows can be shared in one process only: there the problems get the workers.
-            at_once = _train_at_once(base, self.reductions)
+            at_once = _train_at_once(untrained(self.reductions, base))
             options = {"random_state": seed, "n_jobs": self.n_jobs if at_once else None}
             expansion = Expansion(base, classes, goes_by_probability(scorer), options)
             candidates, skipped = expansion.of(self.reductions)
@@ -432,8 +438,6 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.explanation_ = words.of(choice)
 
 
-def _train_at_once(base: Any, reductions: Any) -> bool:
+def _train_at_once(classifiers: Iterable[Any]) -> bool:
     """Whether a learner trains all problems at once."""
-    items = [] if isinstance(reductions, str) else list(reductions)
-    learners = [base, *(getattr(item, "estimator", None) for item in items)]
-    return any(isinstance(learner, JointLearner) for learner in learners)
+    return any(isinstance(getattr(c, "estimator", None), JointLearner) for c in classifiers)
