@@ -162,10 +162,8 @@ class Words:
             return []
         worse = sum(bool(choice.pvalues[j] < self.level) for j in others)
         failed = sum(bool(np.isnan(choice.pvalues[j])) for j in others)
-        said = [
-            f"Of the {len(others)} others, {worse} "
-            f"{'is' if worse == 1 else 'are'} significantly worse than the best."
-        ]
+        n_worse = {0: "none is", 1: "1 is"}.get(worse, f"{worse} are")
+        said = [f"Of the {len(others)} others, {n_worse} significantly worse than the best."]
         cheapest = np.nan_to_num(self.costs, nan=np.inf)[choice.chosen]
         if choice.chosen == choice.best and worse < len(others) - failed and cheapest < np.inf:
             said.append("None that is as good costs less.")

@@ -95,7 +95,7 @@ class Results:
             table[f"mean_{name}"], table[f"std_{name}"] = values.mean(axis=1), values.std(axis=1)
         for name in ("reduction", "decoder", "probability"):
             table[f"param_{name}"] = np.array([each[name] for each in params], dtype=object)
-        table["params"] = params
+        table["params"], table["label"] = params, np.array(self.labels, dtype=object)
         for j, column in enumerate(self.scores.T):
             table[f"split{j}_test_score"] = column
         table["mean_test_score"], table["std_test_score"] = self.means, self.scores.std(axis=1)

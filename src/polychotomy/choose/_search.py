@@ -111,12 +111,12 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     explanation_ : str
         Why it was chosen, in a few sentences.
     cv_results_ : dict of arrays
-        A row for each reduction, decoder and method, as in scikit-learn's searches:
-        ``params``, ``param_reduction``, ``param_decoder``, ``param_probability``,
-        ``split0_test_score`` and so on, ``mean_test_score``, ``std_test_score``,
-        ``rank_test_score``, ``mean_fit_time`` (less for problems that were trained already),
-        ``mean_score_time``; also ``n_problems`` (different ones), ``cost``, ``p_value`` and, with
-        `tune`, ``split0_tuned`` and so on.
+        A row for each reduction, decoder and method, as in scikit-learn's searches: ``label`` (its
+        name as in `reductions`), ``params``, ``param_reduction``, ``param_decoder``,
+        ``param_probability``, ``split0_test_score`` and so on, ``mean_test_score``,
+        ``std_test_score``, ``rank_test_score``, ``mean_fit_time`` (less for problems that were
+        trained already), ``mean_score_time``; also ``n_problems`` (different ones), ``cost``,
+        ``p_value`` and, with `tune`, ``split0_tuned`` and so on.
     skipped_ : dict of str to str
         Reductions that do not exist for these classes, and why.
     classes_ : ndarray of shape (n_classes,)

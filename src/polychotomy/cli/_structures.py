@@ -62,7 +62,7 @@ def show_structure(
     Example: `polychotomy structure show land.txt --depth 3`
     """
     structure = _read(file, dialect)
-    Console(highlight=False).print(_tree(structure, depth))
+    Console(highlight=False).print(draw_structure(structure, depth))
     typer.echo(_summary(structure))
 
 
@@ -179,7 +179,7 @@ def _summary(structure: Structure) -> str:
     )
 
 
-def _tree(structure: Structure, depth: int) -> Tree:
+def draw_structure(structure: Structure, depth: int) -> Tree:
     """Return what is drawn: nodes with their problems, classes in bold."""
     root = Tree(_title(structure))
     pending = [(structure, root, 1)]

@@ -1,14 +1,15 @@
 """Known data sets, users' own files, and what makes features of either.
 
 :func:`load` and :func:`read` return the same: features as a frame, labels, the fixed split where
-there is one, and which columns are nominal. :func:`make_preprocessor` turns such frames into the
-matrices that classifiers take. Needs the extra ``data`` (pandas).
+there is one, and which columns are nominal. :func:`read_features` reads samples without labels.
+:func:`make_preprocessor` turns such frames into the matrices that classifiers take. Needs the extra
+``data`` (pandas).
 """
 
 from polychotomy.datasets._generate import make_bands, make_waveform
 from polychotomy.datasets._load import load
 from polychotomy.datasets._preprocess import make_preprocessor
-from polychotomy.datasets._read import read
+from polychotomy.datasets._read import read, read_features
 from polychotomy.datasets._registry import PAPERS, DataSet, available
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "make_preprocessor",
     "make_waveform",
     "read",
+    "read_features",
 ]

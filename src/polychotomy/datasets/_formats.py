@@ -17,6 +17,8 @@ from polychotomy.errors import DataError, require
 
 Frame = Any  # a pandas.DataFrame; pandas is imported when it is needed
 
+NO_TARGET = ""  # where a file need not have labels
+
 _MISSING = ["", "NA", "NaN", "nan", "N/A", "null", "?"]
 _SAMPLE = 2**18
 _DENSE_LIMIT = 4 * 2**30
@@ -33,7 +35,8 @@ def read_csv(path: Path, target: str | None) -> Frame:
         rows, delimiter = _first_rows(path)
         header = _header(path, rows[0])
         missing: dict[str, list[str]] = dict.fromkeys(header, _MISSING)
-        missing[choose_target(header, target, path)] = [""]
+        if target != NO_TARGET:
+            missing[choose_target(header, target, path)] = [""]
         pd = require("pandas", extra="data")
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # lines that are too long

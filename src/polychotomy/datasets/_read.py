@@ -1,6 +1,7 @@
 """Users' own files, read into the same form as the known data sets."""
 
 import os
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ from polychotomy.datasets._columns import (
     choose_target,
     listed,
 )
-from polychotomy.datasets._formats import READERS
-from polychotomy.errors import DataError
+from polychotomy.datasets._formats import NO_TARGET, READERS, read_libsvm
+from polychotomy.errors import DataError, require
 
 
 def read(path: str | os.PathLike[str], target: str | None = None) -> Any:
@@ -65,6 +66,89 @@ def read(path: str | os.PathLike[str], target: str | None = None) -> Any:
     ((3, 2), ['skin'], ['apple', 'orange', 'apple'])
     """
     path = Path(path)
+    return _bunch(_reader(path)(path, target), target, path)
+
+
+def read_features(
+    path: str | os.PathLike[str], names: Sequence[str], nominal: Collection[str] = ()
+) -> Any:
+    r"""Read samples that are to be classified: columns by name, whatever else the file has.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, in a format of :func:`read`. Labels may be there or not.
+    names : sequence of str
+        The features, in the order that is wanted. In a LIBSVM file, which leaves zeros out, those
+        after the last one are 0.
+    nominal : collection of str
+        Which of them are nominal; all others must be numbers.
+
+    Returns
+    -------
+    DataFrame
+        These columns. Values may be missing.
+
+    Raises
+    ------
+    DataError
+        A file that is not what its name says, has no rows or lacks a column, or numbers that are
+        not finite numbers.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from polychotomy.datasets import read_features
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "fruit.csv"
+    ...     size = path.write_text("skin;price;weight\nsmooth;3;150\nrough;2;120\n")
+    ...     fruit = read_features(path, ["weight", "skin"], nominal=["skin"])
+    >>> fruit.to_numpy().tolist()
+    [[150, 'smooth'], [120, 'rough']]
+    """
+    path = Path(path)
+    reader = _reader(path)
+    frame = reader(path, NO_TARGET)
+    check_names(list(frame.columns), path)
+    if len(frame) == 0:
+        raise DataError(f"{path} has no rows.")
+    if reader is read_libsvm:
+        frame = frame.assign(**{name: 0.0 for name in names if name not in frame})
+    lacking = [name for name in names if name not in frame]
+    if lacking:
+        raise DataError(
+            f"{path} must have the columns {listed(names)}, and lacks {listed(lacking)}."
+        )
+    return require("pandas", extra="data").DataFrame(
+        {
+            name: _nominal(frame[name]) if name in nominal else _numbers(frame[name], path)
+            for name in names
+        }
+    )
+
+
+def _nominal(column: Any) -> Any:
+    """Return a column as categories; whole numbers with gaps are whole numbers still."""
+    if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all():
+        column = column.astype("Int64")
+    return column.astype("category")
+
+
+def _numbers(column: Any, path: Path) -> Any:
+    """Return a column as numbers, or raise DataError for the first value that is none."""
+    numbers = require("pandas", extra="data").to_numeric(column, errors="coerce").astype(float)
+    wrong = np.flatnonzero((numbers.isna() & column.notna()) | np.isinf(numbers))
+    if wrong.size:
+        raise DataError(
+            f"The column {column.name!r} of {path} must hold finite numbers. "
+            f"Got {str(column.iloc[wrong[0]])[:50]!r} in row {wrong[0] + 1}."
+        )
+    return column if column.dtype.kind in "iuf" else numbers
+
+
+def _reader(path: Path) -> Callable[[Path, str | None], Any]:
+    """Return what reads a file, by its name."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
     endings = [suffix.lower() for suffix in path.suffixes if suffix != ".gz"]
@@ -74,8 +158,7 @@ def read(path: str | os.PathLike[str], target: str | None = None) -> Any:
         )
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty.")
-    frame = READERS[endings[-1]](path, target)
-    return _bunch(frame, target, path)
+    return READERS[endings[-1]]
 
 
 def _bunch(frame: Any, target: str | None, path: Path) -> Any:

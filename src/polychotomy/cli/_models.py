@@ -1,0 +1,212 @@
+"""``polychotomy fit``, ``predict`` and ``explain``: from a file of samples to a decision."""
+
+import csv
+import io
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from polychotomy.cli._bases import available_bases
+from polychotomy.cli._explanation import explanation, facts_of
+from polychotomy.cli._files import printable, read_data, telling_errors
+from polychotomy.cli._model_files import Model, check_writable, load_model, save_model, writing
+from polychotomy.cli._training import train_model
+
+AsJson = Annotated[bool, typer.Option("--json", help="For programs, not for people.")]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="What polychotomy fit has made.")]
+
+
+def fit_command(
+    data: Annotated[str, typer.Argument(help="A file of samples, or a known data set.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to put the model.")],
+    target: Annotated[
+        str | None, typer.Option(help="The column of the labels; by default class, or the last.")
+    ] = None,
+    base: Annotated[
+        str, typer.Option(help=f"The binary classifier: {', '.join(available_bases())}.")
+    ] = "logistic",
+    reduction: Annotated[
+        str,
+        typer.Option(help="Such as one_vs_rest or bch:hamming; auto chooses by cross-validation."),
+    ] = "auto",
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Choose the classifier's parameters too; takes longer.")
+    ] = False,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Draws folds and codes.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Workers; -1 for all cores.")] = -1,
+    as_json: AsJson = False,
+) -> None:
+    """Train a model on a file of labelled samples and save it.
+
+    The reduction is chosen by cross-validation, and the command says why. The model holds the
+    preprocessing (numbers standardised, other columns made indicators): it takes files as they are.
+
+    Examples: `polychotomy fit land.csv -o land.skops`, `polychotomy fit land.csv --target cover
+    --base svm --tune -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`
+    """
+    if jobs == 0:
+        raise typer.BadParameter("0 is not a number of workers", param_hint="--jobs")
+    if tune and base not in available_bases(tunable=True):
+        names = ", ".join(available_bases(tunable=True))
+        raise typer.BadParameter(f"only these can be tuned: {names}", param_hint="--tune")
+    with telling_errors(), _telling_warnings():
+        check_writable(out)
+        samples = read_data(data, target)
+        verbose = sys.stderr.isatty()
+        model = train_model(
+            samples,
+            base=base,
+            reduction=reduction,
+            tune=tune,
+            seed=seed,
+            jobs=jobs,
+            verbose=verbose,
+        )
+        save_model(model, out)
+    if as_json:
+        typer.echo(json.dumps({"model": str(out), **model.facts}, indent=2))
+    else:
+        typer.echo(printable(model.facts["explanation"]))
+        typer.echo(_error_text(model.facts))
+        typer.echo(f"The model is in {out}. See it with: polychotomy explain {out}")
+
+
+def predict_command(
+    model: ModelFile,
+    data: Annotated[str, typer.Argument(help="A file of samples, with or without labels.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write here, not to the terminal.")
+    ] = None,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add the probability of each class.")
+    ] = False,
+    reject: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="Leave out predictions that are less probable than this."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Predict the classes of samples, as a CSV table.
+
+    Columns may come in any order, and others are ignored. With --reject, a sample whose most
+    probable class is below the threshold gets no class, and "accepted" is no.
+
+    Examples: `polychotomy predict land.skops new.csv`, `polychotomy predict land.skops new.csv
+    --proba --reject 0.8 -o classes.csv`
+    """
+    with telling_errors(), _telling_warnings():
+        if out is not None:
+            check_writable(out)
+        loaded = _load(model)
+        table = _predictions(loaded, _features(loaded, data), proba, reject)
+        text = _json_text(table) if as_json else _csv_text(table)
+        if out is None:
+            typer.echo(text, nl=False)
+        else:
+            with writing(out) as file:
+                file.write(text.encode())
+
+
+def explain_command(
+    model: ModelFile,
+    problems: Annotated[
+        int, typer.Option(min=1, help="How many of the weakest problems to tell.")
+    ] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what a model asks, why it was chosen, and which of its problems are the weakest.
+
+    Examples: `polychotomy explain land.skops`, `polychotomy explain land.skops --json`
+    """
+    with telling_errors():
+        loaded = _load(model)
+        if as_json:
+            typer.echo(json.dumps(facts_of(loaded), indent=2))
+            return
+        console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+        for part in explanation(loaded, problems):
+            console.print(part, markup=False)
+
+
+def _load(path: Path) -> Model:
+    model, warning = load_model(path)
+    if warning:
+        typer.echo(warning, err=True)
+    return model
+
+
+def _features(model: Model, data: str) -> Any:
+    """Return the columns that a model goes by, of a file or a known data set."""
+    from polychotomy import datasets
+
+    if data in {each.name for each in datasets.available()}:
+        frame = datasets.load(data).data
+        lacking = [name for name in model.features if name not in frame]
+        if lacking:
+            raise ValueError(f"{data} lacks the columns of the model, such as {lacking[0]!r}.")
+        return frame[list(model.features)]
+    return datasets.read_features(data, model.features, model.nominal)
+
+
+def _predictions(
+    model: Model, frame: Any, proba: bool, reject: float | None
+) -> dict[str, list[Any]]:
+    """Return the columns of the answer."""
+    pipeline = model.pipeline
+    if not (proba or reject is not None):
+        return {"predicted": pipeline.predict(frame).tolist()}
+    if not hasattr(pipeline, "predict_proba"):
+        raise ValueError("This model has no probabilities: train it without ':None'.")
+    p = pipeline.predict_proba(frame)
+    table: dict[str, list[Any]] = {"predicted": pipeline.predict(frame).tolist()}
+    if reject is not None:
+        labels, accepted = pipeline.classes_[p.argmax(axis=1)], p.max(axis=1) >= reject
+        table["predicted"] = [
+            label if sure else None for label, sure in zip(labels.tolist(), accepted, strict=True)
+        ]
+        table["accepted"] = accepted.tolist()
+    if proba:
+        for label, column in zip(pipeline.classes_.tolist(), p.T, strict=True):
+            table[f"p({label})"] = column.tolist()
+    return table
+
+
+def _csv_text(table: dict[str, list[Any]]) -> str:
+    said = {None: "", True: "yes", False: "no"}
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(table)
+    for row in zip(*table.values(), strict=True):
+        writer.writerow([said[v] if v is None or isinstance(v, bool) else v for v in row])
+    return stream.getvalue()
+
+
+def _json_text(table: dict[str, list[Any]]) -> str:
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    return json.dumps(rows, indent=2) + "\n"
+
+
+def _error_text(facts: dict[str, Any]) -> str:
+    text = f"Its error in five-fold cross-validation is {100 * facts['error']:.2f} %"
+    if "test_error" in facts:
+        text += f", and {100 * facts['test_error']:.2f} % on the test part"
+    return f"{text}; {facts['samples']} samples of {len(facts['classes'])} classes were used."
+
+
+@contextmanager
+def _telling_warnings() -> Iterator[None]:
+    """Print what libraries warn of, each once and without the place in their source."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        finally:
+            for message in dict.fromkeys(str(each.message) for each in caught):
+                typer.echo(printable(message), err=True)
