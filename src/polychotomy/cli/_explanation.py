@@ -35,8 +35,8 @@ def explanation(model: Model, n_weakest: int) -> Iterator[Any]:
     classifier, facts = model.classifier, model.facts
     yield _line(
         f"{facts['reduction']} with {facts['base']} on {facts['data']}: "
-        f"{facts['samples']} samples, {facts['features']} features, {len(facts['classes'])} classes, "
-        f"{facts['problems']} binary problems"
+        f"{facts['samples']} samples, {facts['features']} features, "
+        f"{len(facts['classes'])} classes, {facts['problems']} binary problems"
     )
     yield _line(facts["explanation"])
     if facts["tuned"]:

@@ -13,11 +13,11 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from polychotomy.cli._bases import available_bases
 from polychotomy.cli._explanation import explanation, facts_of
 from polychotomy.cli._files import printable, read_data, telling_errors
 from polychotomy.cli._model_files import Model, check_writable, load_model, save_model, writing
 from polychotomy.cli._training import train_model
+from polychotomy.lab import available_bases, base_scales
 
 AsJson = Annotated[bool, typer.Option("--json", help="For programs, not for people.")]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="What polychotomy fit has made.")]
@@ -53,8 +53,9 @@ def fit_command(
     """
     if jobs == 0:
         raise typer.BadParameter("0 is not a number of workers", param_hint="--jobs")
-    if tune and base not in available_bases(tunable=True):
-        names = ", ".join(available_bases(tunable=True))
+    tunable = [name for name in available_bases(tunable=True) if base_scales(name) is None]
+    if tune and base not in tunable:
+        names = ", ".join(tunable)
         raise typer.BadParameter(f"only these can be tuned: {names}", param_hint="--tune")
     with telling_errors(), _telling_warnings():
         check_writable(out)

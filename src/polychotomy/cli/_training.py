@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.cli._bases import make_base
 from polychotomy.cli._model_files import Model
 from polychotomy.errors import DataError
+from polychotomy.lab import make_base
 
 _FOLDS = 5
 _PROBLEM_FOLDS = 3

@@ -6,7 +6,7 @@ recommendation of them.
 """
 
 from polychotomy.lab import published
-from polychotomy.lab._bases import available_bases, make_base
+from polychotomy.lab._bases import available_bases, base_scales, make_base
 from polychotomy.lab._cells import Cell
 from polychotomy.lab._measure import Failure
 from polychotomy.lab._protocols import Protocol
@@ -26,6 +26,7 @@ __all__ = [
     "Store",
     "Summary",
     "available_bases",
+    "base_scales",
     "comparisons",
     "make_base",
     "published",
