@@ -366,8 +366,9 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
         prediction, so the bound is for the outputs without it, and nothing need be assumed of it
         (the paper's footnote 4). That the bases have k_j(x, x) ≤ 1 holds for this kernel.
 
-        As printed, (26) differs from the theorem in two ways: this has R/γ² in place of R/γ, and
-        its γ is the margin of a classifier of norm 1. Only the corrected value is proven.
+        As printed, (26) seems to differ from the theorem it builds on in two ways: that has R/γ²
+        in place of R/γ, and its γ is the margin of a classifier of norm 1. `corrected` takes both
+        into account; without it, the value is that of the printed formula.
 
         References
         ----------

@@ -90,8 +90,8 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The papers on a single binary classifier write 0 ≤ α ≤ C/m and an objective twice this one:
-    their C is 2 m times this one.
+    The papers on a single binary classifier write 0 ≤ α ≤ C/m, with m samples, and an objective
+    twice this one, which has the same solution: their C is m times this one.
 
     References
     ----------
