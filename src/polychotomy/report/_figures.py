@@ -1,8 +1,10 @@
 """The plots of the report, as specifications of Vega-Lite: plain dictionaries.
 
-Vega-Lite draws SVG in the browser, whose marks have labels for screen readers. Colours are the
-variables ``--m0``, ``--m1``, … of the page's style, so that plots follow it from light to dark and
-into print. Every specification has the parameter ``method``, the one that the reader selected.
+Vega-Lite draws SVG in the browser, whose marks have labels for screen readers, with a script of
+0.9 MB (Plotly's has 4.8 MB; Bokeh draws on a canvas, which screen readers cannot see). Colours are
+the variables ``--m0``, ``--m1``, … of the page's style, so that plots follow it from
+light to dark and into print. Every specification has the parameter ``method``, the one that the
+reader selected.
 """
 
 from collections.abc import Sequence
