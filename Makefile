@@ -19,8 +19,9 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $(READY)
 
-demo: $(READY)  ## compare the reductions on scikit-learn's digits
-	$(BIN)/polychotomy compare
+demo: $(READY)  ## compare reductions on scikit-learn's digits and write a report
+	@mkdir -p build
+	$(BIN)/polychotomy compare --protocol cv3 --report build/digits.html
 
 test: $(READY)  ## run the tests, with coverage
 	$(BIN)/python -m pytest -n 2 -m 'not slow' --cov --cov-report=term

@@ -91,6 +91,27 @@ def test_the_names_of_report():
     assert polychotomy.report.__all__ == ["write_report"]
 
 
+def test_the_names_of_lab():
+    assert set(polychotomy.lab.__all__) == {
+        "Cell",
+        "Failure",
+        "Plan",
+        "Progress",
+        "Protocol",
+        "Row",
+        "Samples",
+        "Store",
+        "Summary",
+        "available_bases",
+        "base_scales",
+        "comparisons",
+        "make_base",
+        "published",
+        "summarise",
+    }
+    assert all(hasattr(polychotomy.lab, name) for name in polychotomy.lab.__all__)
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         polychotomy.nonsense  # noqa: B018

@@ -5,15 +5,16 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 from typer.testing import CliRunner
 
-from polychotomy.cli import _compare, _running
+from polychotomy.cli import _running
 from polychotomy.cli._app import app
 from polychotomy.lab import Plan, Store, _measure
 
@@ -35,7 +36,7 @@ def land(tmp_path):
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     frame = pd.DataFrame({"height": rng.normal(y), "wet": rng.normal(-y), "soil": y > 1})
-    frame["cover"] = np.array(["<script>", "elm", "oak\x1b[31m"])[y]
+    frame["cover"] = np.array(["<script>", "elm", "[red]"])[y]
     frame.to_csv(tmp_path / "land.csv", index=False)
     return tmp_path / "land.csv"
 
@@ -227,12 +228,7 @@ def test_help_has_examples_and_says_what_the_status_means():
 
 
 def test_an_interrupt_is_told_and_nothing_is_lost(land, tmp_path, monkeypatch):
-    def stop(self, store, **options):
-        Plan.run.__wrapped__(self, store)
-        raise KeyboardInterrupt
-
-    stop.__wrapped__ = Plan.run
-    monkeypatch.setattr(_compare.Plan, "run", lambda self, store, **_: _interrupted(self, store))
+    monkeypatch.setattr(Plan, "run", _interrupted)
     result = run(land, *FAST, "--protocol", "cv3", status=130)
     assert "Interrupted." in result.stderr
     assert "finished cells were kept" in result.stderr
@@ -241,26 +237,23 @@ def test_an_interrupt_is_told_and_nothing_is_lost(land, tmp_path, monkeypatch):
     assert f"What was finished is in {store}" in result.stderr
 
 
-def _interrupted(plan, store):
+def _interrupted(plan, store, **options):
     for outcome in plan._outcomes(list(plan.tasks[:2]), 1):
         store.add(outcome)
     raise KeyboardInterrupt
 
 
-def test_an_interrupt_that_got_lost_is_raised_again(tmp_path):
-    def lose():
-        try:
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(1)
-        except KeyboardInterrupt:
-            pass
+def test_an_interrupt_that_got_lost_is_raised_again():
+    def lose_one():
+        with _running.telling_interruption(None) as check:
+            check()
+            with suppress(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(1)
+            check()
 
-    import typer
-
-    with pytest.raises(typer.Exit) as caught, _running.telling_interruption(None) as check:  # noqa: PT012
-        check()
-        lose()
-        check()
+    with pytest.raises(typer.Exit) as caught:
+        lose_one()
     assert caught.value.exit_code == 130
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
@@ -274,6 +267,7 @@ def test_ctrl_c_ends_the_command_and_its_workers(land, tmp_path):
     )
     while process.poll() is None and _count(store) == 0:
         time.sleep(0.1)
+    assert process.poll() is None, process.communicate()[1]
     os.killpg(process.pid, signal.SIGINT)  # as the terminal does: to the workers, too
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130, said

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
+from shutil import copymode
 from typing import Any
 
 import numpy as np
@@ -48,14 +49,20 @@ def write_text(text: str, path: Path | None) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a file beside the path that takes its place in the end: all is written, or nothing."""
+    """Yield a file beside the path that takes its place in the end: all is written, or nothing.
+
+    A file that is replaced leaves its permissions to the new one; a link stays a link.
+    """
     if path.exists() and not path.is_file():  # a device or a pipe
         yield path
         return
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    place = path.resolve()
+    beside = place.with_name(f".{place.name}.{os.getpid()}")
     try:
         yield beside
-        beside.replace(path)
+        if place.exists():
+            copymode(place, beside)
+        beside.replace(place)
     finally:
         beside.unlink(missing_ok=True)
 

@@ -1,6 +1,7 @@
 """Running a comparison: which cells there are, which are missing, and computing those."""
 
 import os
+import signal
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -178,8 +179,10 @@ class Plan:
                 joblib.delayed(_compute_from)(task, place[task.data_set], os.getpid())
                 for task in tasks
             )
-            with _closing_quietly(parallel(calls)) as outcomes:
-                for outcome in outcomes:  # noqa: UP028 ("yield from" would close it loudly)
+            with _interrupts_held_back():  # the workers start here
+                running = parallel(calls)
+            with _closing_quietly(running) as outcomes:
+                for outcome in outcomes:  # noqa: UP028 - "yield from" would close it loudly
                     yield outcome
 
 
@@ -288,6 +291,22 @@ def _hash_rows(train: Rows, test: Rows) -> str:
 def _named(cell: Cell, task: Task) -> Cell:
     """Return the cell under the plan's name: the same samples may have been stored as another's."""
     return cell if cell.data_set == task.data_set else replace(cell, data_set=task.data_set)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Hold Ctrl-C back for a moment; processes that start in it never get one.
+
+    A terminal sends it to all, and workers would print a traceback each.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
