@@ -33,8 +33,8 @@ def facts_of(model: Model) -> dict[str, Any]:
 def explanation(model: Model, n_weakest: int) -> Iterator[Any]:
     """Yield what is printed: what the model is, its code or tree, its problems, the weakest."""
     classifier, facts = model.classifier, model.facts
+    yield _line(f"{facts['reduction']} with {facts['base']} on {facts['data']}")
     yield _line(
-        f"{facts['reduction']} with {facts['base']} on {facts['data']}: "
         f"{facts['samples']} samples, {facts['features']} features, "
         f"{len(facts['classes'])} classes, {facts['problems']} binary problems"
     )

@@ -35,7 +35,7 @@ def train_model(
     classifier, facts = _trained(
         X, y, make_base(base), reduction, tune=tune, seed=seed, jobs=jobs, verbose=verbose
     )
-    used = [name for _, _, names in preprocessor.transformers_ for name in names if _named(name)]
+    used = {name for _, _, columns in preprocessor.transformers for name in columns}
     features = [name for name in frame.columns if name in used]
     facts |= {
         "data": samples.name,
@@ -52,10 +52,6 @@ def train_model(
         facts["test_error"] = 1 - float(pipeline.score(*held_out))
     nominal = [name for name in samples.nominal if name in features]
     return Model(pipeline, features, nominal, facts)
-
-
-def _named(name: Any) -> bool:
-    return isinstance(name, str)
 
 
 def _check_counts(y: NDArray[Any]) -> None:
