@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
-from polychotomy.datasets import read
+from polychotomy.datasets import read, read_features
 from polychotomy.errors import DataError, MissingExtraError
 
 ARFF = """% fruit
@@ -267,3 +267,31 @@ def test_what_was_written_is_read(tmp_path_factory, frame, delimiter):
             assert got.dropna().astype(object).tolist() == expected.dropna().tolist()
         else:
             np.testing.assert_allclose(got.dropna(), expected.dropna().astype(float), rtol=1e-12)
+
+
+def test_features_are_read_by_name_whatever_else_there_is(tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("code;b;a;class\n1;NA;2;x\n;3;4;\n")
+    frame = read_features(path, ["a", "b", "code"], nominal=["code"])
+    assert list(frame.columns) == ["a", "b", "code"]
+    assert frame["a"].tolist() == [2, 4]
+    assert np.isnan(frame["b"][0])
+    assert frame["code"].astype("string")[0] == "1"  # not 1.0
+    assert frame["code"].isna().tolist() == [False, True]
+    with pytest.raises(DataError, match=r"must have the columns 'a', 'z', and lacks 'z'"):
+        read_features(path, ["a", "z"])
+    with pytest.raises(DataError, match=r"'class' of .* finite numbers. Got 'x' in row 1"):
+        read_features(path, ["class"])
+
+
+def test_features_without_labels_may_end_with_gaps(tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("a,b\n1,?\n2,NA\n")  # in a last column of labels these would be labels
+    assert read_features(path, ["a", "b"])["b"].isna().all()
+
+
+def test_features_that_a_libsvm_file_leaves_out_are_zero(tmp_path):
+    path = tmp_path / "new.libsvm"
+    path.write_text("0 1:5 2:1\n0 1:3\n")
+    frame = read_features(path, ["x1", "x2", "x3"])
+    assert frame.to_numpy().tolist() == [[5, 1, 0], [3, 0, 0]]

@@ -3,13 +3,13 @@ from threading import Thread
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
-from polychotomy import CodeClassifier, TreeClassifier
+from polychotomy import CodeClassifier, SharedKernelSVC, TreeClassifier
 from polychotomy.learners import shared_problems
 
 
@@ -183,3 +183,38 @@ def test_failures_leave_the_store_alone(iris):
         for _ in range(2):
             with pytest.raises(RuntimeError):
                 CodeClassifier(Failing()).fit(X, y)
+
+
+class CountingSVC(SharedKernelSVC):
+    """Counts the problems that it trains at once."""
+
+    problems = 0
+
+    def fit_joint(self, X, targets, **options):
+        type(self).problems += targets.shape[1]
+        return super().fit_joint(X, targets, **options)
+
+
+def test_problems_that_are_trained_at_once_are_shared_too(digits):
+    few = digits[1] < 4
+    X, y = digits[0][few], digits[1][few]
+    exact = CountingSVC(tol=1e-10, dtype="float64")
+    made = [
+        *(CodeClassifier(exact, code, cv=2) for code in ("one_vs_rest", "one_vs_one")),
+        *(TreeClassifier(exact, structure, cv=2) for structure in ("linkage", "ddag")),
+        CodeClassifier(exact, "exhaustive", cv=2),
+    ]
+    apart = [c.fit(X, y) for c in map(clone, made)]
+    CountingSVC.problems = 0
+    with shared_problems():
+        shared = [c.fit(X, y) for c in made]
+    assert CountingSVC.problems == 3 * len(distinct(*apart))
+    assert len(distinct(*apart)) < sum(len(c.estimators_) for c in apart)
+    for a, b in zip(apart, shared, strict=True):
+        assert b.predict_proba(X) == pytest.approx(a.predict_proba(X), abs=1e-6)
+        assert np.array_equal(a.predict(X), b.predict(X))
+        for one, other in zip(a.estimators_, b.estimators_, strict=True):
+            assert other.decision_function(X) == pytest.approx(one.decision_function(X), abs=1e-6)
+    again = pickle.loads(pickle.dumps(shared[-1]))
+    assert np.array_equal(again.predict_proba(X), shared[-1].predict_proba(X))
+    assert again.binary_outputs(X).shape == (len(X), 7)

@@ -20,6 +20,7 @@ from polychotomy.learners import (
     JointlyTrained,
     SeparateModel,
     seeded_clone,
+    train_jointly,
 )
 
 Params = dict[str, Any]
@@ -151,7 +152,7 @@ def _train_together(
     for _ in parts:
         for words in plan.distinct_names:
             progress.begin(words)
-    joint = learner.fit_joint(X, np.hstack(parts), done=lambda s: progress.end(), **params)
+    joint = train_jointly(learner, X, np.hstack(parts), lambda s: progress.end(), params)
     models = [joint.part(range(p * n_problems, (p + 1) * n_problems)) for p in range(len(parts))]
     numbers = {id(training): p + 1 for p, (training, _) in enumerate(splits)}
 

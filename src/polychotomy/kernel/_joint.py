@@ -1,5 +1,6 @@
 """Problems that were trained at once: what they say together, and each as a classifier."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,7 +56,7 @@ class JointSVC:
         options = {"accept_sparse": "csr", "dtype": float, "reset": False}
         return self._model.outputs(validate_data(self._learner, X, **options))
 
-    def part(self, problems: range) -> "JointSVC":
+    def part(self, problems: Sequence[int]) -> "JointSVC":
         """Return some of the problems, with their own support vectors only."""
         chosen = list(problems)
         found = self._solution

@@ -1,6 +1,6 @@
 """How the binary problems are trained."""
 
-from polychotomy.learners._joint import JointLearner, JointlyTrained, JointModel
+from polychotomy.learners._joint import JointLearner, JointlyTrained, JointModel, train_jointly
 from polychotomy.learners._losses import minimised_loss
 from polychotomy.learners._problems import BinaryProblems, problem_words
 from polychotomy.learners._progress import FitProgress
@@ -19,4 +19,5 @@ __all__ = [
     "problem_words",
     "seeded_clone",
     "shared_problems",
+    "train_jointly",
 ]

@@ -7,14 +7,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from hashlib import sha256
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import joblib
+import numpy as np
+from numpy.typing import NDArray
 
 from polychotomy.learners._problems import BinaryProblems
-
-if TYPE_CHECKING:
-    from polychotomy.learners._separate import TrainedProblem
 
 _LARGEST = 2**29
 
@@ -28,8 +27,9 @@ def shared_problems(max_bytes: int = _LARGEST) -> Iterator[None]:
     Problems are the same if their learners have the same parameters, seeds among them, and see the
     same samples on the same sides with the same weights; all are compared by content. Seeds do not
     depend on the code that a problem stands in, so no result changes by a bit. What is trained is
-    shared, not copied: do not train it further with ``partial_fit``. Learners that train all
-    problems at once, and those that cannot be pickled, go on as usual.
+    shared, not copied: do not train it further with ``partial_fit``. Learners that cannot be
+    pickled go on as usual. Of learners that train all problems at once the solutions may depend on
+    which problems these are, within their tolerance.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class ProblemStore:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes, self._bytes = max_bytes, 0
-        self._known: OrderedDict[str, tuple[TrainedProblem, int]] = OrderedDict()
+        self._known: OrderedDict[str, tuple[Any, int]] = OrderedDict()
         self._lock = Lock()
 
     def keys(
@@ -99,19 +99,29 @@ class ProblemStore:
             return [None] * problems.columns.shape[1]
         return keys
 
-    def recall(self, key: str | None) -> "TrainedProblem | None":
-        """Return a problem that was trained before."""
+    def column_keys(
+        self, targets: NDArray[np.int8], X: Any, learner: Any, params: Mapping[str, Any]
+    ) -> list[str | None]:
+        """Return what tells problems from all others that one learner trains at once."""
+        try:
+            common = joblib.hash((X, learner, dict(params)))
+        except (pickle.PicklingError, AttributeError, TypeError):
+            return [None] * targets.shape[1]
+        return [f"{common} {sha256(column.tobytes()).hexdigest()}" for column in targets.T]
+
+    def recall(self, key: str | None) -> Any:
+        """Return a problem that was trained before, or None."""
         with self._lock:
             if key is None or key not in self._known:
                 return None
             self._known.move_to_end(key)
             return self._known[key][0]
 
-    def keep(self, key: str | None, problem: "TrainedProblem") -> None:
-        """Keep a trained problem, if there is room for it."""
+    def keep(self, key: str | None, problem: Any, size: int | None = None) -> None:
+        """Keep a trained problem of so many bytes, if there is room for it."""
         if key is None:
             return
-        size = len(pickle.dumps(problem, protocol=pickle.HIGHEST_PROTOCOL))
+        size = size_of(problem) if size is None else size
         with self._lock:
             if key in self._known or size > self._max_bytes:
                 return
@@ -119,3 +129,8 @@ class ProblemStore:
             self._bytes += size
             while self._bytes > self._max_bytes:
                 self._bytes -= self._known.popitem(last=False)[1][1]
+
+
+def size_of(trained: Any) -> int:
+    """Return how many bytes something trained has, about."""
+    return len(pickle.dumps(trained, protocol=pickle.HIGHEST_PROTOCOL))
