@@ -13,9 +13,10 @@ from typer.testing import CliRunner
 
 skops_io = pytest.importorskip("skops.io", reason="model files need skops")
 
+from polychotomy.cli._bases import available_bases  # noqa: E402
+
 from polychotomy.cli import _models  # noqa: E402
 from polychotomy.cli._app import app  # noqa: E402
-from polychotomy.cli._bases import available_bases  # noqa: E402
 from polychotomy.cli._model_files import load_model, writing  # noqa: E402
 
 runner = CliRunner()
