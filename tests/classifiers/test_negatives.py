@@ -41,9 +41,10 @@ def test_hard_ones_have_the_nearest_samples(digits):
 
 
 def test_near_ones_are_drawn_with_their_odds():
-    # One sample of class 0 at 0, the others at distances 1, 1.5 and 3.
-    X, y = np.array([[0.0], [1.0], [1.5], [3.0]]), np.arange(4)
-    counts = np.mean([choose(X, y, 1, "near", seed=i)[0] for i in range(4000)], axis=0)
+    # Samples of class 0 at 0, the others at distances 1, 1.5 and 3.
+    X = np.concatenate([np.zeros(4000), [1.0, 1.5, 3.0]])[:, np.newaxis]
+    y = np.concatenate([np.zeros(4000, dtype=int), [1, 2, 3]])
+    counts = choose(X, y, 1, "near", seed=0)[:4000].mean(axis=0)
     odds = np.exp(-2 * np.array([1, 1.5, 3]))
     np.testing.assert_allclose(counts[1:], odds / odds.sum(), atol=0.03)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
@@ -245,7 +246,8 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
 
     def _trained_estimators(self) -> list[Any]:
         """Return the trained binary classifiers, one for each distinct problem."""
-        check_is_fitted(self)
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call 'fit' first.")
         return [problem.estimator for problem in self._model.problems]
 
     def _check_probabilities(self) -> None:
