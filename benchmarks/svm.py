@@ -6,14 +6,13 @@
 Same C = 10, gamma = 1/d, tolerance and training part for all (standardised features, untuned). With
 one job, CPU seconds of one thread; with more, seconds on the clock; the best of some rounds after
 an untimed warm-up of our compiled code. Memory is the growth of the process by one training, in a
-process of its own. Ratios are peer / ours. The SVC of scikit-learn-intelex is a further peer where
+process of its own (on Linux). Ratios are peer / ours. The SVC of scikit-learn-intelex is a further peer where
 it is installed. Without the folder of data sets, scikit-learn's digits are used.
 """
 
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import warnings
@@ -118,9 +117,16 @@ def grow(name, work, who):
     classifier = contenders(X.shape[1], len(np.unique(y)), None)[work][who == "theirs"]
     few = np.concatenate([np.flatnonzero(y == label)[:12] for label in np.unique(y)])
     classifier.fit(X[few], y[few])  # loads what is needed
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak so far
+    before = resident("VmRSS")
     classifier.fit(X, y)
-    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+    print(resident("VmHWM") - before)
+
+
+def resident(kind):
+    """Return the memory of this process in MiB: "VmRSS" now, "VmHWM" at its peak."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(kind)) / 1024
 
 
 def objectives(classifier):
