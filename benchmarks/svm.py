@@ -6,8 +6,8 @@
 Same C = 10, gamma = 1/d, tolerance and training part for all (standardised features, untuned). With
 one job, CPU seconds of one thread; with more, seconds on the clock; the best of some rounds after
 an untimed warm-up of our compiled code. Memory is the growth of the process by one training, in a
-process of its own (on Linux). Ratios are peer / ours. The SVC of scikit-learn-intelex is a further peer where
-it is installed. Without the folder of data sets, scikit-learn's digits are used.
+process of its own (on Linux). Ratios are peer / ours. The SVC of scikit-learn-intelex is a further
+peer where it is installed. Without the folder of data sets, scikit-learn's digits are used.
 """
 
 import argparse
