@@ -142,8 +142,7 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
     μ_j ← μ_j d_j^¾, scaled to Σ μ = R, with minus the objective's derivative d, and extrapolates
     from the last two points. Where that does not lower the objective, the exponent is ½, with which
     it cannot rise. It stops when the weights would change by no more than `tol` and no d_j is
-    larger than the mean by more than 10 `tol`.
-    Each solve begins with the last coefficients, so that all together cost a few times the first.
+    larger than the mean by more than 10 `tol`. Each solve begins with the last coefficients.
 
     ``optimizer="paper"`` is the gradient step of length 1 of section 3.1. It can jump between
     extremes for ever, and stands still where d is proportional to μ, which is not where the
