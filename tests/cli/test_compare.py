@@ -258,22 +258,50 @@ def test_an_interrupt_that_got_lost_is_raised_again():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_ctrl_c_ends_the_command_and_its_workers(land, tmp_path):
-    store = tmp_path / "land.sqlite"
-    command = [sys.executable, "-m", "polychotomy", "compare", str(land), "--store", str(store)]
-    options = ["--protocol", "repeat200", "--base", "ridge", "--jobs", "2"]
+@pytest.fixture
+def long_run(land, tmp_path):
+    """A command that runs with two workers and has finished a cell, its store, its folder."""
+    store, folder = tmp_path / "land.sqlite", tmp_path / "of the command"
+    folder.mkdir()
+    options = ["--protocol", "repeat200", "--base", "ridge", "--jobs", "2", "--store", str(store)]
     process = subprocess.Popen(
-        [*command, *options], start_new_session=True, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "polychotomy", "compare", str(land), *options],
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(folder)},
     )
     while process.poll() is None and _count(store) == 0:
         time.sleep(0.1)
     assert process.poll() is None, process.communicate()[1]
+    yield process, store, folder
+    if process.poll() is None:
+        process.kill()
+        process.communicate()
+
+
+def test_ctrl_c_ends_the_command_and_its_workers(long_run):
+    process, store, folder = long_run
     os.killpg(process.pid, signal.SIGINT)  # as the terminal does: to the workers, too
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130, said
     assert "Traceback" not in said
     assert "What was finished is in" in said
     assert 0 < _count(store) < 1000
+    assert not list(folder.glob("polychotomy-*"))
+
+
+def test_workers_end_with_a_command_that_is_killed(long_run):
+    process, store, folder = long_run
+    assert list(folder.glob("polychotomy-*"))
+    process.kill()
+    process.communicate(timeout=30)  # ends when no worker has its standard error open
+    end = time.monotonic() + 30
+    while list(folder.glob("polychotomy-*")) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not list(folder.glob("polychotomy-*"))
+    with Store(store) as opened:
+        assert len(opened) > 0
 
 
 def _count(store):
