@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from contextlib import closing, suppress
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -178,21 +177,32 @@ def test_a_report_that_cannot_be_written_is_told_before_anything_is_computed(lan
 
 def test_the_report_is_written_of_all_cells(land, tmp_path, monkeypatch):
     written = []
-    report = SimpleNamespace(
-        write_report=lambda cells, path, title: written.append((len(cells), path, title))
+    monkeypatch.setattr(
+        "polychotomy.report.write_report",
+        lambda cells, path, title: written.append((len(cells), path, title)),
     )
-    monkeypatch.setitem(sys.modules, "polychotomy.report", report)
     path = tmp_path / "land.html"
     result = run(land, *FAST, "--protocol", "cv3", "--report", path)
     assert written == [(6, path, "land: 90 samples, 3 features, 3 classes; ridge, cv3")]
     assert result.stderr.rstrip().endswith(str(path))
 
 
+def test_a_report_is_a_page(land, tmp_path):
+    path = tmp_path / "land.html"
+    run(land, *FAST, "--protocol", "cv3", "--report", path)
+    assert "one_vs_rest" in path.read_text("utf-8")
+
+
+def test_without_its_extra_a_report_is_refused_before_anything_is_computed(land, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    refused(land, "--report", "land.html", message="pip install 'polychotomy[report]'")
+
+
 def test_if_the_report_fails_the_results_are_kept(land, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise OSError("The disk is full.")
 
-    monkeypatch.setitem(sys.modules, "polychotomy.report", SimpleNamespace(write_report=fail))
+    monkeypatch.setattr("polychotomy.report.write_report", fail)
     result = run(land, *FAST, "--protocol", "cv3", "--report", tmp_path / "a.html", status=1)
     assert "6 finished cells were kept; to go on from there, add --store" in result.stderr
     assert "The disk is full." in result.stderr

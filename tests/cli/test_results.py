@@ -1,6 +1,5 @@
 import json
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -57,8 +56,9 @@ def test_show_has_a_table_for_each_comparison(store):
 
 def test_show_writes_a_report_of_one_comparison(store, tmp_path, monkeypatch):
     written = []
-    report = SimpleNamespace(write_report=lambda cells, path, title: written.append(len(cells)))
-    monkeypatch.setitem(sys.modules, "polychotomy.report", report)
+    monkeypatch.setattr(
+        "polychotomy.report.write_report", lambda cells, path, title: written.append(len(cells))
+    )
     path = tmp_path / "r.html"
     assert str(path) in run("show", store, "--data-set", "sea", "--report", path).stderr
     assert written == [4]

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from polychotomy.choose import Reduction, available_reductions
-from polychotomy.cli._files import check_can_write, read_data, telling_errors
+from polychotomy.cli._files import read_data, telling_errors
 from polychotomy.cli._running import keeping_results, run_with_progress, tell, telling_interruption
-from polychotomy.cli._tables import print_summary, write_report
+from polychotomy.cli._tables import check_report, print_summary, write_report
 from polychotomy.lab import (
     Cell,
     Failure,
@@ -142,7 +142,7 @@ def compare_command(
     if tune is Tuning.greedy:
         _check_tunable(base)
     with telling_interruption(store) as check, telling_errors():
-        check_can_write(report)
+        check_report(report)
         data_sets = _read(data or ["digits"], target)
         plan = Plan(
             data_sets,

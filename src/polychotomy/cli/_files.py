@@ -67,10 +67,8 @@ def replacing(path: Path) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
 
 
-def check_can_write(path: Path | None) -> None:
+def check_can_write(path: Path) -> None:
     """Raise OSError now if a file could not be written later, when much has been computed."""
-    if path is None:
-        return
     folder = path.resolve().parent
     if path.is_dir():
         raise OSError(f"{path} is a folder; give the name of a file.")

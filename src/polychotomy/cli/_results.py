@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from polychotomy.cli._files import check_can_write, printable, replacing, telling_errors
-from polychotomy.cli._tables import print_summary, write_report
+from polychotomy.cli._tables import check_report, print_summary, write_report
 from polychotomy.lab import Cell, Store, comparisons, summarise
 
 results_app = typer.Typer(
@@ -68,7 +68,7 @@ def show_results(
     `polychotomy results show land.sqlite --data-set land --report land.html`
     """
     with telling_errors():
-        check_can_write(report)
+        check_report(report)
         groups = comparisons(_cells(store, data_set, base))
         if not groups:
             raise ValueError(f"There are no such results in {store}.")

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 
 import typer
@@ -11,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from polychotomy.cli._files import printable
+from polychotomy.cli._files import check_can_write, printable
+from polychotomy.errors import require
 from polychotomy.lab import Cell, Row, Summary
 
 _MOST_TABLES = 3
@@ -91,12 +91,17 @@ def _errors(summary: Summary) -> Table:
     return table
 
 
+def check_report(path: Path | None) -> None:
+    """Raise now if a report could not be written later, when much has been computed."""
+    if path is not None:
+        check_can_write(path)
+        for module in ("jinja2", "vl_convert"):
+            require(module, extra="report")
+
+
 def write_report(cells: Sequence[Cell], path: Path, title: str) -> None:
     """Write the report, and say where it is."""
-    try:
-        report = import_module("polychotomy.report")
-    except ModuleNotFoundError:
-        typer.echo("This version cannot write reports; none was written.", err=True)
-        return
-    report.write_report(cells, path, title=title)
+    from polychotomy.report import write_report as write
+
+    write(cells, path, title=title)
     typer.echo(f"Report: {path.resolve()}", err=True)
