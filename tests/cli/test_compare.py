@@ -290,6 +290,7 @@ def long_run(land, tmp_path):
         process.communicate()
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_command_and_its_workers(long_run):
     process, store, folder = long_run
     os.killpg(process.pid, signal.SIGINT)  # as the terminal does: to the workers, too
@@ -301,6 +302,7 @@ def test_ctrl_c_ends_the_command_and_its_workers(long_run):
     assert not list(folder.glob("polychotomy-*"))
 
 
+@pytest.mark.slow
 def test_workers_end_with_a_command_that_is_killed(long_run):
     process, store, folder = long_run
     assert list(folder.glob("polychotomy-*"))
