@@ -230,6 +230,7 @@ def weights(results, options):
     """Print what each way to weights needs and reaches, on one training part of each set."""
     for data in options.data or QUICK_SETS:
         X, y, X_test, y_test = next(iter(splits(data, 1)))
+        KernelSBCClassifier(probability=None).fit(X, y)  # compiles
         for gamma, C in ((0.25, 16.0), (1 / X.shape[1], 1.0), (1 / X.shape[1], 16.0)):
             for kind in ("multiplicative", "paper", "frequencies", "identity", "identity, scaled"):
                 figure = results.get(
