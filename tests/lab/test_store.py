@@ -122,6 +122,7 @@ def test_a_store_whose_maker_was_killed_is_made(path):
         database.execute("PRAGMA journal_mode = WAL")
     with Store(path) as store:
         store.add(make_cell())
+        assert len(store) == 1
 
 
 def test_the_database_of_another_program_is_refused(path):

@@ -126,6 +126,10 @@ def test_two_methods_need_no_control():
 def test_methods_that_are_alike_can_be_drawn():
     display = PairwiseDifferenceDisplay.from_table(np.ones((3, 3)))
     display.figure_.canvas.draw()
+    assert np.all(display.differences == 0)
+    low, high = display.ax_.get_ylim()
+    assert np.isfinite([low, high]).all()
+    assert low != high
 
 
 @pytest.mark.parametrize(
