@@ -95,6 +95,7 @@ def test_the_names_of_lab():
     assert set(polychotomy.lab.__all__) == {
         "Cell",
         "Failure",
+        "Method",
         "Plan",
         "Progress",
         "Protocol",

@@ -54,7 +54,17 @@ def test_a_fixed_split_is_kept_whatever_the_seed():
     for seed in (0, 1):
         ((train, test),) = Protocol.of("split").divide(data, seed)
         assert (train.tolist(), test.tolist()) == ([1, 2, 3], [0, 4])
+        ((again, _),) = Protocol.of("split_cv3").divide(data, seed)
+        assert again.tolist() == [1, 2, 3]
     assert len(Protocol.of("cv2").divide(data, 0)[0][0]) == 5  # all samples take part
+
+
+def test_folds_take_the_place_of_a_split_that_is_missing():
+    data = samples([20, 30])
+    for split, folds in zip(
+        Protocol.of("split_cv5").divide(data, 2), Protocol.of("cv5").divide(data, 2), strict=True
+    ):
+        assert all(np.array_equal(a, b) for a, b in zip(split, folds, strict=True))
 
 
 def test_small_classes_are_divided_as_well_as_can_be_and_told():

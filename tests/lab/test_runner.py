@@ -16,7 +16,16 @@ from polychotomy.assess import brier_score, log_loss, uncertainty_coefficient
 from polychotomy.choose import Scale
 from polychotomy.datasets import make_preprocessor
 from polychotomy.errors import DataError
-from polychotomy.lab import Plan, Samples, Store, _measure, _runner, available_bases
+from polychotomy.lab import (
+    Method,
+    Plan,
+    Samples,
+    Store,
+    _measure,
+    _methods,
+    _runner,
+    available_bases,
+)
 from tests.lab.cells import same
 
 
@@ -77,17 +86,19 @@ def keys(*arguments, **options):
 
 
 def test_keys_change_with_all_that_matters_and_with_nothing_else(wine):
-    usual = {"reductions": ["bch"], "bases": ["ridge"], "protocol": "cv3"}
+    usual = {"methods": ["bch"], "bases": ["ridge"], "protocol": "cv3"}
     known = keys(wine, **usual)
     other = wine.data.copy()
     other.iloc[5, 5] += 1e-9
     changes = [
         keys(wine, **usual, seed=1),
         keys(wine, **usual, tuning="greedy"),
+        keys(wine, **usual, tuning="greedy3"),
+        keys(wine, **usual, preparation="all_standard"),
         keys(wine, **{**usual, "protocol": "cv4"}),
         keys(wine, **{**usual, "protocol": "repeat3"}),
         keys(wine, **{**usual, "bases": ["lda"]}),
-        keys(wine, **{**usual, "reductions": ["bch:hamming"]}),
+        keys(wine, **{**usual, "methods": ["bch:hamming"]}),
         keys(Samples.make("wine", other, wine.y), **usual),
     ]
     assert len(set(known)) == 3
@@ -108,9 +119,9 @@ def test_the_fixed_split_is_part_of_the_key_where_it_is_used(wine):
 
 
 def test_a_learner_with_other_parameters_is_another_cell(wine, monkeypatch):
-    usual = {"reductions": ["bch"], "bases": ["ridge"], "protocol": "cv3"}
+    usual = {"methods": ["bch"], "bases": ["ridge"], "protocol": "cv3"}
     known = keys(wine, **usual)
-    monkeypatch.setattr(_measure, "make_base", lambda name: RidgeClassifier(alpha=7.0))
+    monkeypatch.setattr(_methods, "make_base", lambda name: RidgeClassifier(alpha=7.0))
     assert not set(known) & set(keys(wine, **usual))
 
 
@@ -235,7 +246,7 @@ def test_every_base_gives_classes_and_probabilities(wine, base):
 def test_warnings_are_kept_with_the_cell(wine, monkeypatch):
     from sklearn.linear_model import LogisticRegression
 
-    monkeypatch.setattr(_measure, "make_base", lambda name: LogisticRegression(max_iter=1))
+    monkeypatch.setattr(_methods, "make_base", lambda name: LogisticRegression(max_iter=1))
     (cell,) = run(wine, ["one_vs_one"], ["logistic"], protocol="split")
     assert any("failed to converge" in said for said in cell.chosen["warnings"])
 
@@ -247,12 +258,104 @@ def test_what_cannot_be_planned_is_refused_at_once(wine):
         Plan(wine, bases=["rige"])
     with pytest.raises(ValueError, match="Did you mean 'bch'"):
         Plan(wine, ["bhc"])
-    with pytest.raises(ValueError, match="'tuning' parameter"):
-        Plan(wine, tuning="grid")
+    for tuning in ("grid", "greedy1", "greedy-2", "none5"):
+        with pytest.raises(ValueError, match="'tuning' parameter"):
+            Plan(wine, tuning=tuning)
+    with pytest.raises(ValueError, match="'preparation' parameter"):
+        Plan(wine, preparation="raw")
     with pytest.raises(ValueError, match="'lda' has nothing for the greedy search"):
         Plan(wine, bases=["lda"], tuning="greedy")
     with pytest.raises(ValueError, match="at least one reduction"):
         Plan(wine, [])
+
+
+class CountingRidge(RidgeClassifier):
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        CountingRidge.fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+def of_code(decoder, probability, name="bch"):
+    classifier = CodeClassifier(CountingRidge(), name, decoder, probability, cv=2)
+    return Method(f"{name}:{decoder}:{probability}", "ridge", classifier)
+
+
+def fits_of(data, methods, protocol="split"):
+    before = CountingRidge.fits
+    cells = run(data, methods, protocol=protocol)
+    return cells, CountingRidge.fits - before
+
+
+def test_methods_that_differ_in_rules_alone_are_trained_once():
+    digits = Samples.of(datasets.load("digits"))
+    few = Samples("few", digits.data[:600], digits.y[:600], digits.classes)
+    rules = [("hamming", "auto"), ("squared", "least_squares"), ("probability", "kullback_leibler")]
+    methods = [of_code(*each) for each in rules]
+    fits_of(few, methods)  # warms up
+    together, n_fits = fits_of(few, methods)
+    apart = [fits_of(few, [method]) for method in methods]
+    assert all(same(one, each[0]) for one, (each, _) in zip(together, apart, strict=True))
+    assert n_fits == apart[0][1] > 0
+    assert len({cell.predicted.tobytes() for cell in together}) == 3
+
+
+def test_without_probabilities_a_method_is_trained_apart(wine):
+    methods = [of_code("hamming", "auto"), of_code("hamming", None)]
+    fits_of(wine, methods)
+    (with_them, without), n_fits = fits_of(wine, methods)
+    assert (with_them.probabilities is None, without.probabilities is None) == (False, True)
+    assert n_fits == sum(fits_of(wine, [method])[1] for method in methods)
+
+
+def test_a_method_can_take_what_was_tuned_for_another(wine, monkeypatch):
+    tune, searched = _measure._Bench._tune, []
+    monkeypatch.setattr(
+        _measure._Bench, "_tune", lambda self, task: searched.append(task) or tune(self, task)
+    )
+    alpha = {"estimator__alpha": Scale(simpler="larger")}
+    first = CodeClassifier(RidgeClassifier(), "one_vs_rest", probability=None)
+    second = CodeClassifier(RidgeClassifier(), "bch", probability=None)
+    methods = [
+        Method("first", "ridge", first, alpha, tuned_as=first),
+        Method("second", "ridge", second, alpha, tuned_as=first),
+        Method("alone", "ridge", second, alpha),
+    ]
+    cells = run(wine, methods, protocol="split", tuning="greedy3")
+    tuned = {cell.reduction: cell.chosen["estimator__alpha"] for cell in cells}
+    assert tuned["first"] == tuned["second"]
+    assert [task.reduction for task in searched] == ["first", "alone"]
+    assert searched[0].settings["tuning_folds"] == 3
+
+
+def share_of_first_class(trained, X, y):
+    return {"first": float(np.mean(trained.predict(X) == 0)), "n": float(len(y))}
+
+
+def test_a_method_measures_more_if_it_wants(wine):
+    classifier = CodeClassifier(RidgeClassifier(), "bch", probability=None)
+    method = Method("mine", "ridge", classifier, measure=share_of_first_class)
+    for jobs in (None, 2):
+        cells, _ = Plan(wine, [method], protocol="repeat2").run(n_jobs=jobs)
+        for cell in cells:
+            assert cell.metrics["first"] == np.mean(cell.predicted == 0)
+            assert cell.metrics["n"] == len(cell.rows)
+
+
+def test_indicators_are_standardised_where_that_is_asked_for(monkeypatch):
+    seen = []
+    fit = CountingRidge.fit
+    monkeypatch.setattr(
+        CountingRidge,
+        "fit",
+        lambda self, X, y, sample_weight=None: seen.append(X) or fit(self, X, y),
+    )
+    frame = pd.DataFrame({"size": np.arange(40.0), "colour": ["red", "blue", "red", "red"] * 10})
+    data = Samples.make("stones", frame, np.arange(40) % 4 % 3 % 2)
+    for preparation, deviation in (("standard", 3**0.5 / 4), ("all_standard", 1.0)):
+        Plan(data, [of_code("hamming", None)], protocol="cv2", preparation=preparation).run()
+        assert seen[-1].std(axis=0) == pytest.approx([1.0, deviation, deviation])
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="there are no signal masks")
@@ -270,9 +373,11 @@ from polychotomy import datasets
 from polychotomy.lab import Plan, Samples, Store, _runner
 
 compute = _runner.compute
-def logged(task, samples):
-    print(task.key, flush=True)
-    return compute(task, samples)
+def logged(tasks, samples):
+    outcomes = compute(tasks, samples)
+    for task in tasks:
+        print(task.key, flush=True)
+        yield next(outcomes)
 _runner.compute = logged
 iris = Samples.of(datasets.load("iris"))
 reductions = ["one_vs_rest:auto:normalise", "one_vs_rest:hamming:normalise"]

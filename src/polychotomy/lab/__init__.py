@@ -9,6 +9,7 @@ from polychotomy.lab import published
 from polychotomy.lab._bases import available_bases, base_scales, make_base
 from polychotomy.lab._cells import Cell
 from polychotomy.lab._measure import Failure
+from polychotomy.lab._methods import Method
 from polychotomy.lab._protocols import Protocol
 from polychotomy.lab._runner import Plan, Progress
 from polychotomy.lab._samples import Samples
@@ -18,6 +19,7 @@ from polychotomy.lab._summary import Row, Summary, comparisons, summarise
 __all__ = [
     "Cell",
     "Failure",
+    "Method",
     "Plan",
     "Progress",
     "Protocol",

@@ -24,16 +24,19 @@ class Cell:
     data_set : str
         Its name, or the stem of its file.
     reduction : str
-        As :class:`~polychotomy.choose.Reduction` writes it, such as ``"bch:hamming"``.
+        As :class:`~polychotomy.choose.Reduction` writes it, such as ``"bch:hamming"``, or what a
+        paper calls it.
     base : str
-        The binary learner, one of :func:`~polychotomy.lab.available_bases`.
+        The binary learner, one of :func:`~polychotomy.lab.available_bases`, or what a paper calls
+        it.
     fold : int
         Number of the fold within the protocol, from 0.
     seed : int
         Drew the folds, random codes and what is random in the learner.
     settings : mapping
         All else that determines the result: ``protocol``, ``n_folds``, ``n_train``, ``tuning``,
-        ``parameters`` of the classifier, and hashes of the ``data`` and of the fold's ``rows``.
+        ``preparation``, ``parameters`` of the classifier, and hashes of the ``data`` and of the
+        fold's ``rows``.
     classes : tuple of str
         Names of the classes.
     rows, truth, predicted : ndarray of shape (n_test,)
@@ -42,7 +45,8 @@ class Cell:
     probabilities : ndarray of shape (n_test, n_classes) or None
         In single precision.
     metrics : mapping
-        ``error``, ``uncertainty_coefficient`` and, with probabilities, ``log_loss`` and ``brier``.
+        ``error``, ``uncertainty_coefficient`` and, with probabilities, ``log_loss`` and ``brier``;
+        beside them what the method measures by itself.
     n_problems : int
         Number of binary problems.
     fit_seconds, predict_seconds : float
@@ -153,4 +157,6 @@ def _plain(value: Any) -> Any:
         return value
     if hasattr(value, "get_params"):  # its own parameters follow by themselves
         return type(value).__qualname__
+    if isinstance(value, np.ndarray):
+        return [str(value.dtype), list(value.shape), sha256(value.tobytes()).hexdigest()]
     return getattr(value, "__qualname__", None) or repr(value)

@@ -1,10 +1,10 @@
-"""One cell: prepare, tune, train, predict, measure."""
+"""Cells: prepare, tune, train, predict, measure."""
 
+import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
 from time import process_time
 from typing import Any
 
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from polychotomy.assess import brier_score, log_loss, uncertainty_coefficient
-from polychotomy.choose import GreedySearchCV, Reduction
+from polychotomy.choose import GreedySearchCV
 from polychotomy.datasets import make_preprocessor
-from polychotomy.lab._bases import base_scales, make_base
-from polychotomy.lab._cells import Cell, current_versions
+from polychotomy.lab._cells import Cell, current_versions, digest
+from polychotomy.lab._methods import Method
 from polychotomy.lab._samples import Rows, Samples
 
-TUNINGS = ("none", "greedy")
-TUNING_FOLDS = 5
+PREPARATIONS = ("standard", "all_standard")
+_USUAL_TUNING_FOLDS = 5
 _LONGEST_REASON = 300
 
 
@@ -29,14 +29,33 @@ class Task:
     """A cell that is to be computed: all that determines it, but for the samples."""
 
     data_set: str
-    reduction: str
-    base: str
+    method: Method = field(repr=False)
     fold: int
     seed: int
     settings: Mapping[str, Any]
     train: Rows = field(repr=False)
     test: Rows = field(repr=False)
     key: str
+
+    @property
+    def reduction(self) -> str:
+        """Its method's reduction."""
+        return self.method.reduction
+
+    @property
+    def base(self) -> str:
+        """Its method's base."""
+        return self.method.base
+
+    @property
+    def group(self) -> tuple[str, int, str]:
+        """The same for tasks that one training serves, or one search."""
+        method = self.method
+        if self.settings["tuning"] == "none":
+            shared = method.training
+        else:
+            shared = self.key if method.tuned_as is None else method.tuning
+        return self.data_set, self.fold, shared
 
 
 @dataclass(frozen=True)
@@ -51,45 +70,137 @@ class Failure:
     key: str
 
 
-def compute(task: Task, samples: Samples) -> Cell | Failure:
-    """Compute a cell, or tell why that fails.
+def tuning_folds(tuning: str) -> int:
+    """Return the number of folds of "greedyN", 5 of "greedy", and 0 of "none"."""
+    found = re.fullmatch(r"greedy(\d{1,3})?", tuning)
+    if tuning != "none" and (found is None or int(found[1] or 5) < 2):
+        raise ValueError(
+            "The 'tuning' parameter must be none, greedy, or greedyN with N folds, at least 2. "
+            f"Got {tuning!r} instead."
+        )
+    return int(found[1] or _USUAL_TUNING_FOLDS) if found else 0
+
+
+def compute(tasks: Sequence[Task], samples: Samples) -> Iterator[Cell | Failure]:
+    """Compute the cells of a group, or tell why that fails.
 
     Means, deviations and nominal values are those of the training part; so is what is tuned. The
     same task gives the same cell, times apart: it runs on one thread.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        Of one :attr:`~Task.group`: what is tuned or trained for the first serves the others.
+    samples : Samples
+        Their data set.
     """
-    try:
-        with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
-            warnings.simplefilter("always")
-            _warm_up(task.reduction, task.base)
-            caught.clear()
-            cell = _measure(task, samples)
-    except Exception as error:
-        reason = " ".join(str(error).split())[:_LONGEST_REASON] or type(error).__name__
-        return Failure(task.data_set, task.reduction, task.base, task.fold, reason, task.key)
-    said = sorted({" ".join(str(warning.message).split())[:_LONGEST_REASON] for warning in caught})
-    return replace(cell, chosen={**cell.chosen, "warnings": said}) if said else cell
+    bench = _Bench(tasks, samples)
+    for task in tasks:
+        try:
+            with warnings.catch_warnings(record=True) as caught, threadpool_limits(1):
+                warnings.simplefilter("always")
+                _warm_up(task.method)
+                caught.clear()
+                cell = _measure(task, samples, bench)
+        except Exception as error:
+            reason = " ".join(str(error).split())[:_LONGEST_REASON] or type(error).__name__
+            yield Failure(task.data_set, task.reduction, task.base, task.fold, reason, task.key)
+            continue
+        bench.warnings |= {" ".join(str(w.message).split())[:_LONGEST_REASON] for w in caught}
+        said = sorted(bench.warnings)
+        yield replace(cell, chosen={**cell.chosen, "warnings": said}) if said else cell
 
 
-def make_classifier(reduction: Reduction, base: str, seed: int) -> Any:
-    """Return the untrained classifier of a cell."""
-    return reduction.make(make_base(base), random_state=seed)
+class _Bench:
+    """What the tasks of a group have in common: prepared samples, tuned parameters, a model."""
+
+    def __init__(self, tasks: Sequence[Task], samples: Samples) -> None:
+        self._samples, self._tasks = samples, tasks
+        self._parts: tuple[Any, Any] | None = None
+        self._tuned: dict[str, Any] | None = None
+        self._trained: tuple[Any, float] | None = None
+        self.warnings: set[str] = set()
+
+    def parts(self) -> tuple[Any, Any]:
+        """Return the features of the training and of the test part."""
+        if self._parts is None:
+            task, frame = self._tasks[0], self._samples.data
+            prepare = _make_preparation(frame.iloc[task.train], task.settings["preparation"])
+            X = prepare.fit_transform(frame.iloc[task.train])
+            self._parts = X, prepare.transform(frame.iloc[task.test])
+        return self._parts
+
+    def tuned(self, task: Task) -> dict[str, Any]:
+        """Return the parameters that cross-validate best within the training part."""
+        if self._tuned is None:
+            self._tuned = self._tune(task)
+        return self._tuned
+
+    def trained(self, task: Task, tuned: Mapping[str, Any]) -> tuple[Any, float]:
+        """Return a trained classifier and the CPU seconds that took."""
+        if self._n_trainings() == len(self._tasks):
+            return self._train(task.method.classifier, tuned)
+        if self._trained is None:
+            self._trained = self._train(self._for_all(), tuned)
+        model, seconds = self._trained
+        return task.method.with_rules(model), seconds
+
+    def _n_trainings(self) -> int:
+        return len({task.method.training for task in self._tasks})
+
+    def _for_all(self) -> Any:
+        """Return the classifier whose rules can be changed to those of any task."""
+        from sklearn.base import clone
+
+        methods = {task.method.rules["method"] for task in self._tasks}
+        classifier = clone(self._tasks[0].method.classifier)
+        return classifier if len(methods) == 1 else classifier.set_params(probability="auto")
+
+    def _train(self, classifier: Any, tuned: Mapping[str, Any]) -> tuple[Any, float]:
+        from sklearn.base import clone
+
+        model = clone(classifier).set_params(**tuned)
+        X, _ = self.parts()
+        y = self._samples.y[self._tasks[0].train]
+        start = process_time()
+        model.fit(X, y)
+        return model, process_time() - start
+
+    def _tune(self, task: Task) -> dict[str, Any]:
+        from sklearn.model_selection import StratifiedKFold
+
+        folds = task.settings["tuning_folds"]
+        search = GreedySearchCV(
+            task.method.to_tune,
+            task.method.scales,
+            cv=StratifiedKFold(folds, shuffle=True, random_state=task.seed),
+            refit=False,
+            error_score="raise",
+        )
+        X, _ = self.parts()
+        return dict(search.fit(X, self._samples.y[task.train]).best_params_)
 
 
-def _measure(task: Task, samples: Samples) -> Cell:
-    frame, y = samples.data, samples.y
-    prepare = make_preprocessor(frame.iloc[task.train])
-    X = prepare.fit_transform(frame.iloc[task.train])
-    X_test = prepare.transform(frame.iloc[task.test])
-    reduction = Reduction.of(task.reduction)
-    classifier = make_classifier(reduction, task.base, task.seed)
-    tuned = _tune(reduction, task, X, y[task.train]) if task.settings["tuning"] == "greedy" else {}
-    classifier.set_params(**tuned)
+def _make_preparation(frame: Any, preparation: str) -> Any:
+    """Return the preprocessor, or that with the indicators standardised as well."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    prepare = make_preprocessor(frame)
+    return prepare if preparation == "standard" else make_pipeline(prepare, StandardScaler())
+
+
+def _measure(task: Task, samples: Samples, bench: _Bench) -> Cell:
+    _, X_test = bench.parts()
+    truth = samples.y[task.test]
+    tuned = bench.tuned(task) if task.settings["tuning"] != "none" else {}
+    classifier, fit_seconds = bench.trained(task, tuned)
     start = process_time()
-    classifier.fit(X, y[task.train])
-    fit_seconds, start = process_time() - start, process_time()
     predicted = classifier.predict(X_test)
     predict_seconds = process_time() - start
     probabilities = _probabilities(classifier, X_test, len(samples.classes))
+    measure = task.method.measure
+    further = {} if measure is None else measure(classifier, X_test, truth)
     return Cell(
         data_set=task.data_set,
         reduction=task.reduction,
@@ -99,10 +210,10 @@ def _measure(task: Task, samples: Samples) -> Cell:
         settings=task.settings,
         classes=samples.classes,
         rows=task.test,
-        truth=y[task.test],
+        truth=truth,
         predicted=predicted,
         probabilities=None if probabilities is None else probabilities.astype(np.float32),
-        metrics=_metrics(y[task.test], predicted, probabilities),
+        metrics={**_metrics(truth, predicted, probabilities), **further},
         n_problems=len(getattr(classifier, "problems_", [""])),
         fit_seconds=fit_seconds,
         predict_seconds=predict_seconds,
@@ -110,25 +221,6 @@ def _measure(task: Task, samples: Samples) -> Cell:
         versions=current_versions(),
         key=task.key,
     )
-
-
-def _tune(reduction: Reduction, task: Task, X: Any, y: Rows) -> dict[str, Any]:
-    """Return the parameters that cross-validate best within the training part.
-
-    Nothing is spent on probabilities during the search, unless the decoder goes by them.
-    """
-    from sklearn.model_selection import StratifiedKFold
-
-    if reduction.decoder != "probability":
-        reduction = replace(reduction, probability=None)
-    search = GreedySearchCV(
-        make_classifier(reduction, task.base, task.seed),
-        base_scales(task.base),
-        cv=StratifiedKFold(TUNING_FOLDS, shuffle=True, random_state=task.seed),
-        refit=False,
-        error_score="raise",
-    )
-    return dict(search.fit(X, y).best_params_)
 
 
 def _probabilities(classifier: Any, X: Any, n_classes: int) -> NDArray[np.float64] | None:
@@ -158,12 +250,20 @@ def _settled(classifier: Any) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-@cache
-def _warm_up(reduction: str, base: str) -> None:
+_WARM: set[str] = set()
+
+
+def _warm_up(method: Method) -> None:
     """Load, once in every process, what is compiled or imported late, so that it is not timed."""
+    from sklearn.base import clone
+
+    name = digest(method.parameters)
+    if name in _WARM:
+        return
+    _WARM.add(name)
     y = np.arange(48) % 4
     X = np.random.default_rng(0).normal(size=(48, 3)) + y[:, np.newaxis]
     with suppress(Exception):  # if it fails there too, the cell will say so
-        classifier = make_classifier(Reduction.of(reduction), base, 0).fit(X, y)
+        classifier = clone(method.classifier).fit(X, y)
         classifier.predict(X)
         classifier.predict_proba(X)

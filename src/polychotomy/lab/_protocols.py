@@ -19,11 +19,12 @@ class Protocol:
 
     ``cvN`` is N-fold stratified cross-validation (``cv`` is ``cv10``), of all samples whether or
     not there is a fixed split; ``split`` is the fixed split or else one stratified draw of 70 %
-    for training; ``repeatN`` are N such draws (``repeat`` is ``repeat10``).
+    for training; ``split_cvN`` is the fixed split or else ``cvN``; ``repeatN`` are N stratified
+    draws of 70 % (``repeat`` is ``repeat10``).
 
     Parameters
     ----------
-    kind : {"cv", "split", "repeat"}
+    kind : {"cv", "split", "split_cv", "repeat"}
     n_folds : int
 
     Examples
@@ -41,16 +42,16 @@ class Protocol:
     @classmethod
     def of(cls, text: str) -> "Protocol":
         """Return the protocol of this name."""
-        found = re.fullmatch(r"(cv|repeat)(\d{1,4})?|split", text)
+        found = re.fullmatch(r"(cv|split_cv|repeat)(\d{1,4})?|split", text)
         if found is None:
             raise ValueError(
-                "The 'protocol' parameter must be cvN, split or repeatN, with a number for N. "
-                f"Got {text!r} instead."
+                "The 'protocol' parameter must be cvN, split, split_cvN or repeatN, with a number "
+                f"for N. Got {text!r} instead."
             )
         if text == "split":
             return cls("split", 1)
         n_folds = int(found[2] or 10)
-        least = 2 if found[1] == "cv" else 1
+        least = 1 if found[1] == "repeat" else 2
         if not least <= n_folds <= _MOST_FOLDS:
             raise ValueError(
                 f"The 'protocol' parameter must have between {least} and {_MOST_FOLDS} folds. "
@@ -74,17 +75,17 @@ class Protocol:
             No class has as many samples as there are folds, or the test part would be smaller than
             the number of classes.
         """
-        if self.kind == "cv":
-            return self._cross_validate(samples, seed)
-        if self.kind == "split" and samples.train is not None and samples.test is not None:
+        if self._takes_split(samples):
+            assert samples.train is not None
+            assert samples.test is not None
             return [(np.sort(samples.train), np.sort(samples.test))]
-        return self._draw(samples, seed)
+        return self._draw(samples, seed) if self._draws else self._cross_validate(samples, seed)
 
     def remarks(self, samples: Samples) -> list[str]:
         """Return what to know about classes that are too small for this protocol, in words."""
-        fixed = self.kind == "split" and samples.train is not None
+        fixed = self._takes_split(samples)
         counts = np.bincount(samples.y)
-        needed = self.n_folds if self.kind == "cv" else 1 if fixed else 2
+        needed = 1 if fixed else 2 if self._draws else self.n_folds
         small = np.flatnonzero(counts < needed)
         if not small.size:
             return []
@@ -93,9 +94,16 @@ class Protocol:
             f"{samples.name}: {small.size} of {counts.size} classes have fewer than {needed} "
             f"samples, such as {samples.classes[least]!r} with {counts[least]}"
         )
-        if self.kind == "cv":
-            return [f"{said}: they are missing in the test part of some folds."]
-        return [f"{said}: they are trained on, and never tested."]
+        if self._draws:
+            return [f"{said}: they are trained on, and never tested."]
+        return [f"{said}: they are missing in the test part of some folds."]
+
+    @property
+    def _draws(self) -> bool:
+        return self.kind in ("split", "repeat")
+
+    def _takes_split(self, samples: Samples) -> bool:
+        return self.kind.startswith("split") and samples.train is not None
 
     def _cross_validate(self, samples: Samples, seed: int) -> list[tuple[Rows, Rows]]:
         from sklearn.model_selection import StratifiedKFold

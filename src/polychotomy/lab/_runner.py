@@ -13,22 +13,14 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory
 from threading import Thread
 from time import monotonic, sleep
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import joblib
 
-from polychotomy.choose import Reduction, available_reductions
 from polychotomy.errors import DataError, unknown_name
-from polychotomy.lab._bases import available_bases, base_scales
-from polychotomy.lab._cells import Cell, cell_key, current_versions, parameters_of
-from polychotomy.lab._measure import (
-    TUNING_FOLDS,
-    TUNINGS,
-    Failure,
-    Task,
-    compute,
-    make_classifier,
-)
+from polychotomy.lab._cells import Cell, cell_key, current_versions
+from polychotomy.lab._measure import PREPARATIONS, Failure, Task, compute, tuning_folds
+from polychotomy.lab._methods import Method, name_methods
 from polychotomy.lab._protocols import Protocol as Division
 from polychotomy.lab._samples import Rows, Samples
 from polychotomy.lab._store import Store
@@ -55,23 +47,28 @@ class Progress:
 
 
 class Plan:
-    """All cells of a comparison: data sets × folds × reductions × bases.
+    """All cells of a comparison: data sets × folds × methods.
 
-    Folds come before reductions, so that at any time about the same is known of all reductions.
+    Folds come before methods, so that at any time about the same is known of all methods. Those
+    that differ only in how outputs are decoded are trained once.
 
     Parameters
     ----------
     data : Samples or sequence of Samples
         The data sets, with different names.
-    reductions : "standard", "all" or sequence of str, default="standard"
-        As in :class:`~polychotomy.choose.Reduction`: "bch", or with a decoder "bch:hamming".
+    methods : "standard", "all" or sequence of str or Method, default="standard"
+        As in :class:`~polychotomy.choose.Reduction`: "bch", or with a decoder "bch:hamming"; or
+        classifiers of any kind, as :class:`Method`.
     bases : sequence of str, default=("logistic",)
-        Binary learners, of :func:`available_bases`.
+        Binary learners of methods given by name, of :func:`available_bases`.
     protocol : str, default="cv10"
-        ``cvN``, ``split`` or ``repeatN``, see :class:`Protocol`.
-    tuning : {"none", "greedy"}, default="none"
-        Whether :class:`~polychotomy.GreedySearchCV` tunes each classifier, by 5-fold
-        cross-validation within the training part.
+        ``cvN``, ``split``, ``split_cvN`` or ``repeatN``, see :class:`Protocol`.
+    tuning : str, default="none"
+        ``"greedy"`` lets :class:`~polychotomy.GreedySearchCV` tune each classifier by 5-fold
+        cross-validation within the training part, ``"greedyN"`` by N folds.
+    preparation : {"standard", "all_standard"}, default="standard"
+        As :func:`polychotomy.datasets.make_preprocessor` does it, or with the indicators of nominal
+        values standardised as well.
     seed : int, default=0
         Draws folds, random codes and what is random in the learners.
 
@@ -103,25 +100,26 @@ class Plan:
     def __init__(
         self,
         data: Samples | Sequence[Samples],
-        reductions: str | Sequence[str] = "standard",
+        methods: str | Sequence[str | Method] = "standard",
         bases: Sequence[str] = ("logistic",),
         *,
         protocol: str = "cv10",
         tuning: str = "none",
+        preparation: str = "standard",
         seed: int = 0,
     ) -> None:
         data_sets = [data] if isinstance(data, Samples) else list(data)
         self._samples = {samples.name: samples for samples in data_sets}
         if len(self._samples) < len(data_sets):
             raise DataError("Data sets that are compared must have different names.")
-        division = Division.of(protocol)
-        self.remarks = tuple(said for s in data_sets for said in division.remarks(s))
-        methods = _methods(reductions, bases, tuning, seed)
-        self.tasks = tuple(
-            task
-            for samples in data_sets
-            for task in _tasks_of(samples, methods, division, tuning, seed)
-        )
+        terms = _Terms(Division.of(protocol), tuning, preparation, seed)
+        self.remarks = tuple(said for s in data_sets for said in terms.division.remarks(s))
+        named = [each for each in methods if isinstance(each, str)]
+        ready = [each for each in methods if isinstance(each, Method)]
+        if named or not ready:
+            names = methods if isinstance(methods, str) else named
+            ready = name_methods(names, bases, seed, tuned=tuning != "none") + ready
+        self.tasks = tuple(t for samples in data_sets for t in terms.tasks_of(samples, ready))
 
     def run(
         self,
@@ -167,23 +165,25 @@ class Plan:
         return [_named(kept.get(task.key), task) for task in finished], failures
 
     def _outcomes(self, tasks: list[Task], n_jobs: int | None) -> Generator[Cell | Failure]:
-        """Yield each cell as soon as it is finished."""
-        workers = min(joblib.effective_n_jobs(n_jobs), max(len(tasks), 1))
+        """Yield each cell as soon as it is finished, or its group."""
+        groups = _groups(tasks)
+        workers = min(joblib.effective_n_jobs(n_jobs), max(len(groups), 1))
         if workers == 1:
-            yield from (compute(task, self._samples[task.data_set]) for task in tasks)
+            for group in groups:
+                yield from compute(group, self._samples[group[0].data_set])
             return
         parallel = joblib.Parallel(workers, return_as="generator_unordered", batch_size=1)
         used = {task.data_set for task in tasks}
         with _on_disk([self._samples[name] for name in sorted(used)]) as place:
             calls = (
-                joblib.delayed(_compute_from)(task, place[task.data_set], os.getpid())
-                for task in tasks
+                joblib.delayed(_compute_from)(group, place[group[0].data_set], os.getpid())
+                for group in groups
             )
             with _interrupts_held_back():  # the workers start here
                 running = parallel(calls)
             with _closing_quietly(running) as outcomes:
-                for outcome in outcomes:  # noqa: UP028 - "yield from" would close it loudly
-                    yield outcome
+                for some in outcomes:
+                    yield from some
 
 
 class _Keeper(Protocol):
@@ -229,57 +229,55 @@ class _Clock:
             self._tell(Progress(done, self._total, seconds_left, last))
 
 
-_Method: TypeAlias = tuple[str, str, dict[str, Any]]  # reduction, base, all their parameters
+@dataclass(frozen=True)
+class _Terms:
+    """What holds for all cells of a plan."""
 
+    division: Division
+    tuning: str
+    preparation: str
+    seed: int
 
-def _methods(
-    reductions: str | Sequence[str], bases: Sequence[str], tuning: str, seed: int
-) -> list[_Method]:
-    """Return reductions × bases, each with its classifier's parameters."""
-    if tuning not in TUNINGS:
-        raise unknown_name("tuning", tuning, TUNINGS)
-    names = available_reductions(reductions) if isinstance(reductions, str) else reductions
-    chosen = list(dict.fromkeys(Reduction.of(name) for name in names))
-    if not chosen or not bases:
-        raise ValueError("A comparison needs at least one reduction and one base.")
-    for base in bases:
-        if base not in available_bases():
-            raise unknown_name("base", base, available_bases())
-        if tuning == "greedy":
-            base_scales(base)
-    return [
-        (str(reduction), base, parameters_of(make_classifier(reduction, base, seed)))
-        for base in dict.fromkeys(bases)
-        for reduction in chosen
-    ]
+    def __post_init__(self) -> None:
+        tuning_folds(self.tuning)
+        if self.preparation not in PREPARATIONS:
+            raise unknown_name("preparation", self.preparation, PREPARATIONS)
 
-
-def _tasks_of(
-    samples: Samples, methods: list[_Method], division: Division, tuning: str, seed: int
-) -> Iterator[Task]:
-    versions = current_versions()
-    for fold, (train, test) in enumerate(division.divide(samples, seed)):
-        for reduction, base, parameters in methods:
-            settings = {
+    def tasks_of(self, samples: Samples, methods: Sequence[Method]) -> Iterator[Task]:
+        """Yield the cells of a data set, fold by fold."""
+        versions = current_versions()
+        folds = self.division.divide(samples, self.seed)
+        for fold, (train, test) in enumerate(folds):
+            common = {
                 "data": samples.fingerprint,
-                "protocol": str(division),
-                "n_folds": division.n_folds,
+                "protocol": str(self.division),
+                "n_folds": len(folds),
                 "n_train": len(train),
                 "rows": _hash_rows(train, test),
-                "tuning": tuning,
-                "parameters": parameters,
+                "preparation": self.preparation,
+                "tuning": self.tuning,
             }
-            if tuning == "greedy":
-                settings["tuning_folds"] = TUNING_FOLDS
-            key = cell_key(
-                reduction=reduction,
-                base=base,
-                fold=fold,
-                seed=seed,
-                settings=settings,
-                versions=versions,
-            )
-            yield Task(samples.name, reduction, base, fold, seed, settings, train, test, key)
+            if self.tuning != "none":
+                common["tuning_folds"] = tuning_folds(self.tuning)
+            for method in methods:
+                settings = {**common, "parameters": method.parameters}
+                key = cell_key(
+                    reduction=method.reduction,
+                    base=method.base,
+                    fold=fold,
+                    seed=self.seed,
+                    settings=settings,
+                    versions=versions,
+                )
+                yield Task(samples.name, method, fold, self.seed, settings, train, test, key)
+
+
+def _groups(tasks: Iterable[Task]) -> list[list[Task]]:
+    """Return the tasks that share a training or a search together, in order of the first."""
+    groups: dict[Any, list[Task]] = {}
+    for task in tasks:
+        groups.setdefault(task.group, []).append(task)
+    return list(groups.values())
 
 
 def _hash_rows(train: Rows, test: Rows) -> str:
@@ -337,9 +335,9 @@ def _samples_from(path: str) -> Samples:
     return samples
 
 
-def _compute_from(task: Task, path: str, parent: int) -> Cell | Failure:
+def _compute_from(tasks: list[Task], path: str, parent: int) -> list[Cell | Failure]:
     _end_with(parent, str(Path(path).parent))
-    return compute(task, _samples_from(path))
+    return list(compute(tasks, _samples_from(path)))
 
 
 @lru_cache(maxsize=1)

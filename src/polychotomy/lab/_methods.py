@@ -1,0 +1,134 @@
+"""What a comparison compares: classifiers under the names that tables give them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from polychotomy.choose import Reduction, Scale, available_reductions
+from polychotomy.errors import unknown_name
+from polychotomy.lab._bases import available_bases, base_scales, make_base
+from polychotomy.lab._cells import digest, parameters_of
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """An untrained classifier under the names that tables give it.
+
+    Attributes
+    ----------
+    reduction, base : str
+        How it is called: :class:`~polychotomy.choose.Reduction` and binary learner, or what a paper
+        calls them.
+    classifier : classifier
+        Untrained, with its random state.
+    scales : mapping of str to Scale or None
+        What the greedy search tunes; None leaves it to :class:`~polychotomy.GreedySearchCV`, which
+        finds gamma and C by itself.
+    tuned_as : classifier or None
+        Whose tuned parameters it takes; None for its own.
+    measure : callable or None
+        ``measure(trained, X_test, y_test)`` returns further metrics by name. Defined in a module,
+        so that worker processes find it.
+
+    Examples
+    --------
+    >>> from polychotomy import CodeClassifier, SharedKernelSVC
+    >>> from polychotomy.lab import Method
+    >>> method = Method("OVA", "svm", CodeClassifier(SharedKernelSVC(), "one_vs_rest"))
+    >>> method.parameters["code"]
+    'one_vs_rest'
+    """
+
+    reduction: str
+    base: str
+    classifier: Any
+    scales: Mapping[str, Scale] | None = None
+    tuned_as: Any = None
+    measure: Callable[[Any, Any, Any], Mapping[str, float]] | None = None
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """All parameters that can change its results, as JSON can hold them."""
+        found = {"classifier": type(self.classifier).__qualname__, **parameters_of(self.classifier)}
+        if self.tuned_as is not None:
+            found["tuned_as"] = parameters_of(self.tuned_as)
+        if self.measure is not None:
+            found["measure"] = self.measure.__qualname__
+        return found
+
+    @cached_property
+    def training(self) -> str:
+        """The same for methods that differ in rules alone, if those can be changed afterwards."""
+        from polychotomy.classifiers import CodeClassifier
+
+        shared = dict(self.parameters)
+        if type(self.classifier) is CodeClassifier:
+            shared["probability"] = shared["probability"] is not None
+            del shared["decoder"]
+        return digest([self.base, shared])
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """Its decoder and its way to probabilities, if it is a code."""
+        return {"decoder": self.classifier.decoder, "method": self.classifier.probability}
+
+    @cached_property
+    def tuning(self) -> str:
+        """The same for methods that take their parameters from one search."""
+        return digest([self.base, parameters_of(self.to_tune)])
+
+    def with_rules(self, trained: Any) -> Any:
+        """Return a classifier that was trained for a method of the same training as this one."""
+        from polychotomy.classifiers._views import with_rules
+
+        return with_rules(trained, **self.rules)
+
+    @property
+    def to_tune(self) -> Any:
+        """The classifier that the search tunes.
+
+        Without probabilities, on which the search would spend most of its time, unless the decoder
+        goes by them.
+        """
+        from sklearn.base import clone
+
+        found = clone(self.classifier if self.tuned_as is None else self.tuned_as)
+        if getattr(found, "decoder", "auto") != "probability" and hasattr(found, "probability"):
+            found.set_params(probability=None)
+        return found
+
+
+def name_methods(
+    reductions: str | Sequence[str], bases: Sequence[str], seed: int, *, tuned: bool = False
+) -> list[Method]:
+    """Return reductions × bases by their names.
+
+    Parameters
+    ----------
+    reductions : "standard", "all" or sequence of str
+        As :class:`~polychotomy.choose.Reduction` writes them.
+    bases : sequence of str
+        Of :func:`~polychotomy.lab.available_bases`.
+    seed : int
+        Random state of the classifiers.
+    tuned : bool, default=False
+        Whether they are to be tuned: bases without anything to tune are refused.
+    """
+    names = available_reductions(reductions) if isinstance(reductions, str) else reductions
+    chosen = list(dict.fromkeys(Reduction.of(name) for name in names))
+    if not chosen or not bases:
+        raise ValueError("A comparison needs at least one reduction and one base.")
+    for base in bases:
+        if base not in available_bases():
+            raise unknown_name("base", base, available_bases())
+    return [
+        Method(
+            str(reduction),
+            base,
+            reduction.make(make_base(base), random_state=seed),
+            base_scales(base) if tuned else None,
+        )
+        for base in dict.fromkeys(bases)
+        for reduction in chosen
+    ]
