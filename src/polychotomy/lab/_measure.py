@@ -50,12 +50,8 @@ class Task:
     @property
     def group(self) -> tuple[str, int, str]:
         """The same for tasks that one training serves, or one search."""
-        method = self.method
-        if self.settings["tuning"] == "none":
-            shared = method.training
-        else:
-            shared = self.key if method.tuned_as is None else method.tuning
-        return self.data_set, self.fold, shared
+        tuned = self.settings["tuning"] != "none"
+        return self.data_set, self.fold, self.method.tuning if tuned else self.method.training
 
 
 @dataclass(frozen=True)
@@ -118,7 +114,7 @@ class _Bench:
         self._samples, self._tasks = samples, tasks
         self._parts: tuple[Any, Any] | None = None
         self._tuned: dict[str, Any] | None = None
-        self._trained: tuple[Any, float] | None = None
+        self._trained: dict[str, tuple[Any, float]] = {}
         self.warnings: set[str] = set()
 
     def parts(self) -> tuple[Any, Any]:
@@ -138,23 +134,14 @@ class _Bench:
 
     def trained(self, task: Task, tuned: Mapping[str, Any]) -> tuple[Any, float]:
         """Return a trained classifier and the CPU seconds that took."""
-        if self._n_trainings() == len(self._tasks):
+        training = task.method.training
+        alike = [each.method for each in self._tasks if each.method.training == training]
+        if len(alike) == 1:
             return self._train(task.method.classifier, tuned)
-        if self._trained is None:
-            self._trained = self._train(self._for_all(), tuned)
-        model, seconds = self._trained
+        if training not in self._trained:
+            self._trained[training] = self._train(_that_serves(alike), tuned)
+        model, seconds = self._trained[training]
         return task.method.with_rules(model), seconds
-
-    def _n_trainings(self) -> int:
-        return len({task.method.training for task in self._tasks})
-
-    def _for_all(self) -> Any:
-        """Return the classifier whose rules can be changed to those of any task."""
-        from sklearn.base import clone
-
-        methods = {task.method.rules["method"] for task in self._tasks}
-        classifier = clone(self._tasks[0].method.classifier)
-        return classifier if len(methods) == 1 else classifier.set_params(probability="auto")
 
     def _train(self, classifier: Any, tuned: Mapping[str, Any]) -> tuple[Any, float]:
         from sklearn.base import clone
@@ -179,6 +166,15 @@ class _Bench:
         )
         X, _ = self.parts()
         return dict(search.fit(X, self._samples.y[task.train]).best_params_)
+
+
+def _that_serves(methods: Sequence[Method]) -> Any:
+    """Return the classifier whose rules can be changed to those of any of the methods."""
+    from sklearn.base import clone
+
+    classifier = clone(methods[0].classifier)
+    several = len({method.rules["method"] for method in methods}) > 1
+    return classifier.set_params(probability="auto") if several else classifier
 
 
 def _make_preparation(frame: Any, preparation: str) -> Any:

@@ -76,7 +76,9 @@ class Method:
     @cached_property
     def tuning(self) -> str:
         """The same for methods that take their parameters from one search."""
-        return digest([self.base, parameters_of(self.to_tune)])
+        scales = None if self.scales is None else {n: repr(s) for n, s in self.scales.items()}
+        searched = self.to_tune
+        return digest([self.base, type(searched).__qualname__, parameters_of(searched), scales])
 
     def with_rules(self, trained: Any) -> Any:
         """Return a classifier that was trained for a method of the same training as this one."""

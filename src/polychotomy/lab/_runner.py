@@ -121,6 +121,25 @@ class Plan:
             ready = name_methods(names, bases, seed, tuned=tuning != "none") + ready
         self.tasks = tuple(t for samples in data_sets for t in terms.tasks_of(samples, ready))
 
+    @classmethod
+    def join(cls, plans: Sequence["Plan"], *, n_folds: int | None = None) -> "Plan":
+        """Return a plan of all cells of several, or of those in the first folds.
+
+        Parameters
+        ----------
+        plans : sequence of Plan
+            Data sets of the same name must be the same.
+        n_folds : int, optional
+            At most so many folds of each data set.
+        """
+        joined = cls.__new__(cls)
+        joined._samples = {name: s for plan in plans for name, s in plan._samples.items()}
+        joined.remarks = tuple(dict.fromkeys(said for plan in plans for said in plan.remarks))
+        joined.tasks = tuple(
+            task for plan in plans for task in plan.tasks if n_folds is None or task.fold < n_folds
+        )
+        return joined
+
     def run(
         self,
         store: Store | None = None,

@@ -101,6 +101,14 @@ class Cell:
     mark: str
     note: str
 
+    @classmethod
+    def without_value(
+        cls, paper: str, table: str, data_set: str, method: str, quantity: str
+    ) -> "Cell":
+        """Return a cell for something that the paper does not print."""
+        names = (paper, table, data_set, method, quantity)
+        return cls(*names, nan, nan, 0, *7 * ("",))
+
 
 @dataclass(frozen=True)
 class Table:

@@ -1,0 +1,49 @@
+"""The papers' experiments: their methods, data, protocols and statistics, to be run again.
+
+``get("sbc-2").plan()`` holds the cells, its ``figures`` puts ours beside what was published. One
+module for each paper; a new experiment is an :class:`Experiment` there and a line below.
+"""
+
+from polychotomy.errors import unknown_name
+from polychotomy.lab.experiments import _sbc
+from polychotomy.lab.experiments._experiment import Experiment, Results
+from polychotomy.lab.experiments._figures import Estimate, Figure, read_figures, write_figures
+
+__all__ = [
+    "Estimate",
+    "Experiment",
+    "Figure",
+    "Results",
+    "get",
+    "names",
+    "read_figures",
+    "write_figures",
+]
+
+_EXPERIMENTS: dict[str, Experiment] = {each.name: each for each in (*_sbc.EXPERIMENTS,)}
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the experiments.
+
+    Examples
+    --------
+    >>> from polychotomy.lab import experiments
+    >>> "sbc-2" in experiments.names()
+    True
+    """
+    return tuple(_EXPERIMENTS)
+
+
+def get(name: str) -> Experiment:
+    """Return the experiment of this name.
+
+    Examples
+    --------
+    >>> from polychotomy.lab import experiments
+    >>> experiments.get("sbckernel-2").data_sets
+    ('car', 'page-blocks', 'iris', 'wine', 'vehicle')
+    """
+    if name not in _EXPERIMENTS:
+        raise unknown_name("experiment", name, _EXPERIMENTS)
+    return _EXPERIMENTS[name]

@@ -1,0 +1,168 @@
+"""A published figure with ours beside it."""
+
+import csv
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from io import StringIO
+from math import isfinite, nan
+from pathlib import Path
+from typing import Any
+
+from polychotomy.errors import DataError
+from polychotomy.lab import published
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Our value of a quantity.
+
+    Attributes
+    ----------
+    value : float
+    spread : float
+        Standard deviation over the folds; NaN where there is one fold, or no sense in it.
+    low, high : float
+        Bootstrap interval of the value, at 95 %; NaN where there is none.
+    n_folds : int
+        Folds that it is made of; 0 if it is not made of folds.
+    agrees : bool or None
+        Whether it agrees with the published value, where that is decided in a way of its own.
+    """
+
+    value: float
+    spread: float = nan
+    low: float = nan
+    high: float = nan
+    n_folds: int = 0
+    agrees: bool | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published figure with ours beside it.
+
+    Attributes
+    ----------
+    paper, table, data_set, method, quantity : str
+        As in :class:`polychotomy.lab.published.Cell`.
+    theirs, their_spread : float
+        As published; NaN where nothing was.
+    ours, spread, low, high : float
+        See :class:`Estimate`.
+    n_folds, of_folds : int
+        Folds that were run, and that the protocol has.
+    agrees : bool or None
+        Whether ours lies within their spread; where they give none, whether theirs lies within our
+        bootstrap interval. None where that has no meaning, as for times, or not all was run.
+    """
+
+    paper: str
+    table: str
+    data_set: str
+    method: str
+    quantity: str
+    theirs: float
+    their_spread: float
+    ours: float
+    spread: float
+    low: float
+    high: float
+    n_folds: int
+    of_folds: int
+    agrees: bool | None
+
+    @property
+    def difference(self) -> float:
+        """Ours less theirs."""
+        return self.ours - self.theirs
+
+    @property
+    def complete(self) -> bool:
+        """Whether all folds were run."""
+        return self.n_folds == self.of_folds
+
+
+def compare(cell: published.Cell, ours: Estimate, of_folds: int) -> Figure:
+    """Put our value beside a published one."""
+    agrees = _agrees(cell, ours) if ours.n_folds == of_folds else None
+    return Figure(
+        cell.paper,
+        cell.table,
+        cell.data_set,
+        cell.method,
+        cell.quantity,
+        cell.value,
+        cell.spread,
+        ours.value,
+        ours.spread,
+        ours.low,
+        ours.high,
+        ours.n_folds,
+        of_folds,
+        agrees,
+    )
+
+
+def _agrees(cell: published.Cell, ours: Estimate) -> bool | None:
+    if ours.agrees is not None or not isfinite(cell.value):
+        return ours.agrees
+    rounding = 0.5 * 10.0**-cell.decimals
+    if isfinite(cell.spread):
+        return abs(ours.value - cell.value) <= cell.spread + rounding
+    if isfinite(ours.low):
+        return ours.low - rounding <= cell.value <= ours.high + rounding
+    return None
+
+
+def write_figures(figures: Iterable[Figure], path: Path) -> None:
+    """Write figures as a CSV file, beside it first and then in its place."""
+    names = [field.name for field in fields(Figure)]
+    text = StringIO()
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    for figure in figures:
+        writer.writerow({name: _written(value) for name, value in asdict(figure).items()})
+    beside = path.with_name(path.name + ".new")
+    beside.write_text(text.getvalue(), encoding="utf-8")
+    beside.replace(path)
+
+
+def read_figures(path: Path) -> list[Figure]:
+    """Read what :func:`write_figures` wrote.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from polychotomy.lab.experiments import Figure, read_figures, write_figures
+    >>> nan = float("nan")
+    >>> figure = Figure("sbc", "2", "car", "OVA", "error_percent", 1.1, nan, 0.8, 0.3, 0.4, 1.2,
+    ...                 10, 10, True)
+    >>> with TemporaryDirectory() as folder:
+    ...     write_figures([figure], Path(folder) / "sbc-2.csv")
+    ...     read_figures(Path(folder) / "sbc-2.csv")[0].difference
+    -0.30...
+    """
+    kinds = {field.name: field.type for field in fields(Figure)}
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    try:
+        return [Figure(**{name: _read(row[name], kinds[name]) for name in kinds}) for row in rows]
+    except (KeyError, ValueError) as error:
+        raise DataError(f"{path} does not hold figures as this version writes them.") from error
+
+
+def _written(value: object) -> str:
+    if isinstance(value, float):
+        return format(value, ".6g") if isfinite(value) else ""
+    return "" if value is None else str(value)
+
+
+def _read(text: str, kind: Any) -> Any:
+    if kind is float:
+        return float(text) if text else nan
+    if kind is int:
+        return int(text)
+    if kind is str:
+        return text
+    return {"": None, "True": True, "False": False}[text]

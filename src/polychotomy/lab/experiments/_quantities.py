@@ -1,0 +1,107 @@
+"""Quantities that several papers print, from cells."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from polychotomy.assess import average_ranks, bootstrap_difference
+from polychotomy.lab import published
+from polychotomy.lab._cells import Cell
+from polychotomy.lab._significance import mean_over_folds
+from polychotomy.lab.experiments._experiment import Results
+from polychotomy.lab.experiments._figures import Estimate
+
+_LEVEL = 0.95
+
+
+def error_percent(results: Results, cell: published.Cell) -> Estimate | None:
+    """Return the error over all test samples, its deviation over folds and bootstrap interval."""
+    cells = results.of(cell.data_set, cell.method)
+    return estimate_error(cells) if cells else None
+
+
+def estimate_error(cells: Sequence[Cell]) -> Estimate:
+    """Return the error in per cent.
+
+    The bootstrap distribution of a share of n samples is binomial, so that nothing has to be drawn.
+    """
+    from scipy.stats import binom
+
+    error = mean_over_folds(cells, "error")
+    n_tested = sum(len(cell.rows) for cell in cells)
+    low, high = (
+        binom.interval(_LEVEL, n_tested, error) if 0 < error < 1 else 2 * (error * n_tested,)
+    )
+    spread = np.std([cell.metrics["error"] for cell in cells], ddof=1) if len(cells) > 1 else np.nan
+    return Estimate(
+        100 * error,
+        100 * float(spread),
+        100 * float(low) / n_tested,
+        100 * float(high) / n_tested,
+        len(cells),
+    )
+
+
+def average_rank(results: Results, cell: published.Cell) -> Estimate | None:
+    """Return the mean rank of a method over all data sets of the table, if all were run in full.
+
+    Errors are rounded as they are printed, two decimals, so that ties are the paper's.
+    """
+    printed = published.table(f"{cell.paper}-{cell.table}").cells
+    data_sets = list(dict.fromkeys(c.data_set for c in printed if c.quantity == "error_percent"))
+    methods = list(dict.fromkeys(c.method for c in printed if c.quantity == "error_percent"))
+    if not all(results.complete(data_set, method) for data_set in data_sets for method in methods):
+        return None
+    errors = [
+        [
+            round(100 * mean_over_folds(results.of(data_set, method), "error"), 2)
+            for method in methods
+        ]
+        for data_set in data_sets
+    ]
+    return Estimate(float(average_ranks(errors)[methods.index(cell.method)]))
+
+
+def difference_bound(end: str, results: Results, cell: published.Cell) -> Estimate | None:
+    """Return an end of the bootstrap interval of the difference of two errors, in per cent.
+
+    It agrees if the difference that we observe lies within the published interval.
+
+    Parameters
+    ----------
+    end : {"low", "high"}
+    results : Results
+    cell : published.Cell
+        Of a method "A vs. B".
+    """
+    first, second = (results.of(cell.data_set, name) for name in cell.method.split(" vs. "))
+    if not first or len(first) != len(second):
+        return None
+    truth, one, two, folds = (
+        np.concatenate(parts)
+        for parts in (
+            [c.truth for c in first],
+            [c.predicted for c in first],
+            [c.predicted for c in second],
+            [np.full(len(c.rows), c.fold) for c in first],
+        )
+    )
+    found = bootstrap_difference(
+        truth, one, two, folds=folds if len(first) > 1 else None, random_state=0
+    )
+    low, high = _published_interval(cell)
+    observed = 100 * found.difference
+    return Estimate(
+        100 * (found.low if end == "low" else found.high),
+        n_folds=len(first),
+        agrees=bool(low <= observed <= high),
+    )
+
+
+def _published_interval(cell: published.Cell) -> tuple[float, float]:
+    ends = {
+        c.quantity: c.value
+        for c in published.table(f"{cell.paper}-{cell.table}").cells
+        if (c.data_set, c.method) == (cell.data_set, cell.method)
+    }
+    return ends["difference_low_percent"], ends["difference_high_percent"]
