@@ -1,16 +1,17 @@
 """One binary classifier for all classes: the papers' experiments, sizes and speeds.
 
-    POLYCHOTOMY_DATA=… python benchmarks/sbc.py tables [--data glass …] [--methods SBC-BCH …]
+    POLYCHOTOMY_DATA=… python benchmarks/sbc.py tables         Tables 2 of both papers
     POLYCHOTOMY_DATA=… python benchmarks/sbc.py codes          Figure 2: extensions on car
     POLYCHOTOMY_DATA=… python benchmarks/sbc.py subsampling    Figure 3: fewer replicas
     POLYCHOTOMY_DATA=… python benchmarks/sbc.py weights        optimisers, and the shortcut
     POLYCHOTOMY_DATA=… python benchmarks/sbc.py speed          against explicit replication
     POLYCHOTOMY_DATA=… python benchmarks/sbc.py size           letter, 20 000 × 26
 
-The protocol is the papers': nominal features one-hot, all features standardised by the training
-part, the fixed split or else ten folds, and in each training part the greedy search of σ and C by
-ten folds. Every finished figure is stored at once and not computed again; ``--folds`` takes fewer
-outer folds. Without the folder of data sets, those inside scikit-learn are used.
+The first three are the papers' experiments, as ``polychotomy reproduce`` runs them: nominal
+features one-hot, all features standardised by the training part, the fixed split or else ten folds,
+and in each training part the greedy search of σ and C by ten folds. ``--data`` takes some data
+sets (by default those that take minutes), ``--folds`` fewer folds. Every finished cell is in ``--store``
+at once, every other figure in ``--out``, and nothing that is there is computed again.
 """
 
 import argparse
@@ -24,7 +25,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.model_selection import train_test_split
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -32,42 +33,16 @@ from sklearn.svm import SVC
 
 from environment import environment
 from polychotomy import (
-    CodeClassifier,
-    GreedySearchCV,
     KernelSBCClassifier,
     SharedKernelSVC,
     SingleBinaryClassifier,
     datasets,
     make_code,
 )
-from polychotomy.lab import published
+from polychotomy.lab import Store, experiments
 
 RESULTS = Path(__file__).parent / "results" / "sbc.json"
-SBC_SETS = ("glass", "soybean", "satimage", "abalone", "optdigits", "car", "spectrometer", "yeast")
-SETS = (*SBC_SETS, "page-blocks", "iris", "wine", "vehicle")
 QUICK_SETS = ("iris", "wine", "glass", "vehicle", "soybean")
-
-
-def single(extension, **options):
-    """Return an SBC without probabilities."""
-    return SingleBinaryClassifier(SharedKernelSVC(), extension, probability=None, **options)
-
-
-def methods():
-    """Return the methods of both papers' tables, and the shortcut, by name."""
-    learner, plain = SharedKernelSVC(), {"probability": None}
-    return {
-        "OVA": CodeClassifier(learner, "one_vs_rest", **plain),
-        "ALL-PAIRS": CodeClassifier(learner, "one_vs_one", "votes", **plain),
-        "ECOC": CodeClassifier(learner, "bch", "hamming", **plain),
-        "SBC-SINGLE": single("single"),
-        "SBC-IDENTITY": single("identity"),
-        "SBC-ECOC": single("bch", scheme="single_call"),
-        "SBC-HAMMING": single("hamming"),
-        "SBC-BCH": single("bch"),
-        "SBC-KERNEL": KernelSBCClassifier(**plain),
-        "SBC-KERNEL, frequencies": KernelSBCClassifier(weights="class_frequencies", **plain),
-    }
 
 
 class Results:
@@ -90,132 +65,54 @@ class Results:
         return self.figures[name]
 
 
-def splits(name, n_folds):
-    """Yield standardised training and test parts: the fixed split, or some of ten folds."""
-    data = datasets.load(name, paper="sbc" if name in (*SBC_SETS, "page-blocks") else "sbckernel")
-    y = np.asarray(data.target)
-    if data.train is not None:
-        parts = [(data.train, data.test)]
-    else:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "The least populated class")
-            folds = StratifiedKFold(10, shuffle=True, random_state=0)
-            parts = list(folds.split(np.zeros(len(y)), y))[:n_folds]
-    for train, test in parts:
-        encoder = make_pipeline(datasets.make_preprocessor(data.data), StandardScaler())
-        X = np.ascontiguousarray(encoder.fit_transform(data.data.iloc[train]))
-        yield X, y[train], np.ascontiguousarray(encoder.transform(data.data.iloc[test])), y[test]
+def reproduce(names):
+    """Return a part that runs experiments of the papers and prints ours beside theirs."""
+
+    def part(_, options):
+        for name in names:
+            experiment = experiments.get(name)
+            data = [
+                each for each in options.data or experiment.quick if each in experiment.data_sets
+            ]
+            if data:
+                print_beside(experiment, run(experiment, data, options))
+
+    return part
 
 
-def tuned(model, X, y):
-    """Return the model tuned by the greedy search, and how many attempts it took."""
-    inner = StratifiedKFold(10, shuffle=True, random_state=1)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The least populated class")
-        search = GreedySearchCV(model, cv=inner).fit(X, y)
-    return search.best_estimator_, search
+def run(experiment, data, options):
+    """Return the cells of an experiment; those in the store are not computed again."""
+    plan = experiment.plan(data, n_folds=options.folds)
+    with Store(options.store) as store:
+        cells, failures = plan.run(store, n_jobs=1)
+    for failure in failures:
+        print(f"{failure.data_set} {failure.reduction} failed: {failure.reason}")
+    return cells
 
 
-def table(results, options):
-    """Fill the papers' Tables 2 and print ours beside theirs."""
-    theirs = {
-        (cell.data_set, cell.method): cell.value
-        for name in ("sbckernel-2", "sbc-2")
-        for cell in published.table(name).cells
-    }
-    for data in options.data or QUICK_SETS:
-        for name, model in methods().items():
-            if options.methods and name not in options.methods:
-                continue
-            errors, wrong, seconds = [], 0, 0.0
-            for fold, (X, y, X_test, y_test) in enumerate(splits(data, options.folds)):
-                figure = results.get(
-                    ("tables", data, name, fold),
-                    lambda m=model, a=X, b=y, c=X_test, d=y_test: one_cell(m, a, b, c, d),
-                )
-                errors.append(figure["error"])
-                wrong += figure["wrong"]
-                seconds += figure["seconds"]
-            published_error = theirs.get((data, name))
-            beside = "" if published_error is None else f"  published {published_error:6.2f}"
-            print(
-                f"{data:<13}{name:<25}{100 * np.mean(errors):6.2f} % of {len(errors)} part(s)"
-                f"{beside}  {seconds:8.1f} s",
-                flush=True,
-            )
+def print_beside(experiment, cells):
+    """Print ours beside theirs."""
+    print(f"{experiment.name}: {experiment.title}")
+    for figure in experiment.figures(cells):
+        theirs = "" if np.isnan(figure.theirs) else f"  published {figure.theirs:8.2f}"
+        print(
+            f"{figure.data_set:<13}{figure.method:<26}{figure.quantity:<25}{figure.ours:8.2f} of "
+            f"{figure.n_folds} part(s){theirs}",
+            flush=True,
+        )
 
 
-def one_cell(model, X, y, X_test, y_test):
-    """Return the test error of a tuned model, and what was chosen."""
-    start = process_time()
-    best, search = tuned(model, X, y)
-    wrong = best.predict(X_test) != y_test
-    return {
-        "error": float(wrong.mean()),
-        "wrong": int(wrong.sum()),
-        "chosen": {key.rpartition("__")[2]: v for key, v in search.best_params_.items()},
-        "attempts": len(search.cv_results_["params"]),
-        "seconds": process_time() - start,
-    }
-
-
-def codes(results, options):
-    """Print Figure 2: which extension serves best on car."""
-    longer = {"SBC-BCH (4, 23)": bch_extension(31, 11), "SBC-BCH (4, 55)": bch_extension(127, 64)}
-    contenders = {name: methods()[name] for name in ("SBC-SINGLE", "SBC-IDENTITY", "SBC-HAMMING")}
-    contenders["SBC-BCH"] = methods()["SBC-BCH"]
-    contenders |= {name: single(E) for name, E in longer.items()}
-    data = (options.data or ["car"])[0]
-    for name, model in contenders.items():
-        cells = [
-            results.get(("tables", data, name, fold), lambda m=model, p=parts: one_cell(m, *p))
-            for fold, parts in enumerate(splits(data, options.folds))
-        ]
-        error = 100 * np.mean([cell["error"] for cell in cells])
-        print(f"{data:<13}{name:<18}{error:6.2f} % of {len(cells)} part(s)", flush=True)
-
-
-def bch_extension(length, dimension):
-    """Return four codewords of a BCH code, without the places that are the same in all."""
-    import galois
-
-    words = np.asarray(galois.BCH(length, dimension).encode(np.eye(dimension, dtype=int)[:4]))
-    return words[:, np.ptp(words, axis=0) > 0].astype(float)
-
-
-def subsampling(results, options):
-    """Print Figure 3: the error with s negatives relative to all, random, near and hard ones.
-
-    The parameters are those tuned with all replicas.
-    """
-    for data in options.data or QUICK_SETS:
-        errors = {}
-        for fold, (X, y, X_test, y_test) in enumerate(splits(data, options.folds)):
-            k = len(np.unique(y))
-            chosen = results.get(
-                ("tables", data, "SBC-BCH", fold),
-                lambda p=(X, y, X_test, y_test): one_cell(methods()["SBC-BCH"], *p),
-            )["chosen"]
-            learner = SharedKernelSVC(**chosen)
-            for kind in ("random", "near", "hard"):
-                for s in sorted({1, 2, min(4, k - 1), (k - 1) // 2, k - 1} - {0}):
-                    model = SingleBinaryClassifier(
-                        learner, "bch", n_negatives=s, negatives=kind, probability=None
-                    ).set_params(random_state=0)
-                    key = ("subsampling", data, kind, s, fold)
-                    figure = results.get(
-                        key, lambda m=model, p=(X, y, X_test, y_test): plain_cell(m, *p)
-                    )
-                    errors.setdefault((kind, s), []).append(figure)
-        full = np.mean([f["error"] for f in errors["random", k - 1]])
-        for (kind, s), figures in errors.items():
-            error = np.mean([f["error"] for f in figures])
-            print(
-                f"{data:<13}{kind:<8}{s:3d} negatives, {(s + 1) / k:5.0%} of the replicas: error "
-                f"{error:.2%}, relative {error / full if full else np.nan:.3f}, "
-                f"fit {np.mean([f['seconds'] for f in figures]):.3f} s",
-                flush=True,
-            )
+def first_part(name):
+    """Return standardised training and test parts: the fixed split, or the first of ten folds."""
+    experiment = experiments.get(
+        "sbc-2" if name in experiments.get("sbc-2").data_sets else "sbckernel-2"
+    )
+    task = experiment.plan([name], n_folds=1).tasks[0]
+    samples = experiment.load_samples(name)
+    encoder = make_pipeline(datasets.make_preprocessor(samples.data), StandardScaler())
+    X = np.ascontiguousarray(encoder.fit_transform(samples.data.iloc[task.train]))
+    X_test = np.ascontiguousarray(encoder.transform(samples.data.iloc[task.test]))
+    return X, samples.y[task.train], X_test, samples.y[task.test]
 
 
 def plain_cell(model, X, y, X_test, y_test):
@@ -229,7 +126,7 @@ def plain_cell(model, X, y, X_test, y_test):
 def weights(results, options):
     """Print what each way to weights needs and reaches, on one training part of each set."""
     for data in options.data or QUICK_SETS:
-        X, y, X_test, y_test = next(iter(splits(data, 1)))
+        X, y, X_test, y_test = first_part(data)
         KernelSBCClassifier(probability=None).fit(X, y)  # compiles
         for gamma, C in ((0.25, 16.0), (1 / X.shape[1], 1.0), (1 / X.shape[1], 16.0)):
             for kind in ("multiplicative", "paper", "frequencies", "identity", "identity, scaled"):
@@ -374,19 +271,19 @@ def large_contenders(gamma):
 def main():
     """Run one part."""
     parts = {
-        "tables": table,
-        "codes": codes,
-        "subsampling": subsampling,
+        "tables": reproduce(["sbckernel-2", "sbc-2"]),
+        "codes": reproduce(["sbc-figure-2"]),
+        "subsampling": reproduce(["sbc-figure-3"]),
         "weights": weights,
         "speed": speed,
         "size": size,
     }
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("part", choices=parts)
-    parser.add_argument("--data", nargs="+", choices=(*SETS, "letter"))
-    parser.add_argument("--methods", nargs="+", choices=list(methods()))
+    parser.add_argument("--data", nargs="+", help="data sets, by name")
     parser.add_argument("--folds", type=int, default=10, help="at most so many of ten")
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--store", type=Path, default=Path("sbc.sqlite"), help="for experiments")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="for all else")
     options = parser.parse_args()
     parts[options.part](Results(options.out), options)
 
