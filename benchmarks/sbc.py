@@ -11,8 +11,7 @@ The first three are the papers' experiments, as ``polychotomy reproduce`` runs t
 features one-hot, all features standardised by the training part, the fixed split or else ten folds,
 and in each training part the greedy search of σ and C by ten folds. ``--data`` takes some data
 sets (by default those that take minutes), ``--folds`` fewer folds. Every finished cell is in
-``--store``
-at once, every other figure in ``--out``, and nothing that is there is computed again.
+``--store`` at once, every other figure in ``--out``; nothing that is there is computed again.
 """
 
 import argparse
