@@ -71,3 +71,31 @@ def test_what_is_no_classification_is_refused():
         Samples.make("short", np.eye(3), [0, 1])
     with pytest.raises(DataError, match="two classes or more"):
         Samples.make("one", np.eye(3), [0, 0, 0])
+
+
+def test_a_limit_keeps_every_class_and_their_proportions():
+    y = np.repeat([0, 1, 2], [1, 99, 300])
+    few = Samples.make("many", np.arange(400.0)[:, np.newaxis], y).limited(40, 3)
+    assert np.bincount(few.y).tolist() == [1, 10, 29]
+    assert np.array_equal(y[few.data.iloc[:, 0].astype(int)], few.y)  # rows and labels together
+    again = Samples.make("many", np.arange(400.0)[:, np.newaxis], y).limited(40, 4)
+    assert few.fingerprint != again.fingerprint
+    assert again.limited(40) is again
+
+
+def test_a_limit_keeps_a_fixed_split():
+    y = np.arange(100) % 2
+    train, test = np.arange(60, 100), np.arange(60)
+    whole = Samples("halves", pd.DataFrame({"row": np.arange(100.0)}), y, ("a", "b"), train, test)
+    few = whole.limited(20)
+    assert (len(few.train), len(few.test)) == (8, 12)
+    row = few.data["row"].to_numpy()
+    assert (row[few.train] >= 60).all()
+    assert (row[few.test] < 60).all()
+    assert np.array_equal(few.y, row.astype(int) % 2)
+    assert np.bincount(few.y[few.train]).tolist() == [4, 4]
+
+
+def test_a_limit_below_the_number_of_classes_is_refused():
+    with pytest.raises(DataError, match="3 classes need as many samples at least"):
+        Samples.make("three", np.zeros((9, 1)), np.arange(9) % 3).limited(2)

@@ -1,7 +1,7 @@
 """A data set as the protocols take it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -86,6 +86,51 @@ class Samples:
             raise DataError(f"{name}: there must be two classes or more, and there is one.")
         return cls(name, frame, indices, tuple(str(label) for label in found), train, test)
 
+    def limited(self, n_samples: int, seed: int = 0) -> "Samples":
+        """Return at most so many of the samples, each class in proportion, and none without any.
+
+        A fixed split stays one, with parts in proportion.
+
+        Parameters
+        ----------
+        n_samples : int
+            At least one for each class.
+        seed : int, default=0
+            Draws them.
+
+        Examples
+        --------
+        >>> from polychotomy import datasets
+        >>> from polychotomy.lab import Samples
+        >>> import numpy as np
+        >>> few = Samples.of(datasets.load("wine")).limited(18)
+        >>> np.bincount(few.y)
+        array([6, 7, 5])
+        """
+        n = len(self.y)
+        if n_samples >= n:
+            return self
+        if n_samples < len(self.classes):
+            raise DataError(
+                f"{self.name}: the {len(self.classes)} classes need as many samples at least. "
+                f"Got a limit of {n_samples}."
+            )
+        rng = np.random.default_rng(seed)
+        if self.train is None or self.test is None:
+            kept = _drawn(self.y, np.arange(n), n_samples, rng)
+            return replace(self, data=self.data.iloc[kept], y=self.y[kept])
+        n_test = round(n_samples * len(self.test) / n)
+        train = _drawn(self.y, self.train, n_samples - n_test, rng)
+        test = _drawn(self.y, self.test, n_test, rng)
+        kept = np.sort(np.concatenate([train, test]))
+        return replace(
+            self,
+            data=self.data.iloc[kept],
+            y=self.y[kept],
+            train=np.searchsorted(kept, train),
+            test=np.searchsorted(kept, test),
+        )
+
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of features and labels; the names of the columns do not matter, their order does.
@@ -111,3 +156,14 @@ class Samples:
                 codes, texts = pd.factorize(column.astype("string"), sort=True)
                 yield b"nominal" + canonical([str(text) for text in texts]).encode()
                 yield codes.astype("<i4").tobytes()
+
+
+def _drawn(y: Rows, rows: Rows, n: int, rng: np.random.Generator) -> Rows:
+    """Return n of the rows, sorted; the j-th drawn of a class of m has place j / m in the queue."""
+    shuffled = rng.permutation(rows)
+    grouped = shuffled[np.argsort(y[shuffled], kind="stable")]
+    counts = np.bincount(y[grouped])
+    counts = counts[counts > 0]
+    starts = np.repeat(np.cumsum(counts) - counts, counts)
+    place = (np.arange(len(grouped)) - starts) / np.repeat(counts, counts)
+    return np.sort(grouped[np.argsort(place, kind="stable")[:n]])
