@@ -95,6 +95,9 @@ def test_each_problem_is_trained_once_per_fold_and_decoders_not_at_all(blobs):
     rows = [f"{name}:*" for name in NAMES]
     search = ReductionSearchCV(Counting(), rows, cv=folds, refit=False).fit(X, y)
     assert len(search.cv_results_["params"]) == 3 * len(RULES) + 1 + 2  # ddag for pairs only
+    tried = set(of(search, "cost"))  # "auto" is the loss; for pairs votes
+    assert {"one_vs_one:logistic", "one_vs_rest:votes", "exhaustive:votes"} <= tried
+    assert not {"one_vs_one:votes", "one_vs_rest:logistic", "exhaustive:logistic"} & tried
     # ten pairs, and fifteen splits of all five classes, those against the rest among them; the
     # trees of the two folds have problems of three or four classes of their own
     trees = [TreeClassifier().fit(X[train], y[train]) for train, _ in folds.split(X, y)]

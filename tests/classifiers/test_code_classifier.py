@@ -152,9 +152,44 @@ def test_two_classes_are_the_binary_classifier_itself(base, code, labels, iris):
 )
 def test_auto_takes_the_loss_of_the_learner(base, decoder, kind, iris):
     X, y = iris
-    classifier = CodeClassifier(base, random_state=0).fit(X, y)
+    classifier = CodeClassifier(base, "one_vs_rest", random_state=0).fit(X, y)
     assert (classifier.decoder_, classifier.output_kind_) == (decoder, kind)
     assert classifier.score(X, y) > 0.6
+
+
+@pytest.mark.parametrize(
+    ("base", "kind"),
+    [
+        (None, "margin"),
+        (SVC(), "margin"),
+        (make_pipeline(StandardScaler(), SVC()), "margin"),
+        (LinearDiscriminantAnalysis(), "margin"),
+        (GaussianNB(), "log_odds"),
+        (Counting(), "margin"),
+    ],
+)
+def test_auto_takes_votes_where_the_problems_are_all_pairs(base, kind, iris):
+    """By the matrix, not by its name; in any order and with any signs."""
+    X, y = iris
+    turned = -make_code("one_vs_one", 3).matrix[:, ::-1]
+    for code in ("one_vs_one", turned):
+        auto = CodeClassifier(base, code, random_state=0).fit(X, y)
+        assert (auto.decoder_, auto.output_kind_) == ("votes", kind)
+        votes = CodeClassifier(base, code, "votes", random_state=0).fit(X, y)
+        np.testing.assert_array_equal(auto.decision_function(X), votes.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    ("base", "decoder", "kind"),
+    [(SVC(), "hinge", "margin"), (GaussianNB(), "linear", "probability")],
+)
+def test_auto_goes_by_the_loss_where_pairs_are_missing_or_alone(base, decoder, kind, digits):
+    X, y = digits[0][:300], digits[1][:300]
+    missing = make_code("one_vs_one", 10).matrix[:, 1:]
+    few = CodeClassifier(base, missing, probability=None).fit(X, y)
+    assert (few.decoder_, few.output_kind_) == (decoder, kind)
+    two = CodeClassifier(base, probability=None).fit(X, y > 4)
+    assert (two.decoder_, two.output_kind_) == (decoder, kind)
 
 
 def test_a_given_decoder_reads_margins_where_there_are_some(iris):

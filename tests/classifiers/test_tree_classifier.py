@@ -327,11 +327,12 @@ def test_hybrids_decide_node_by_node(digits):
     classifier = TreeClassifier(SVC(), two_children(low, high), solve="recursive").fit(X, y)
     flat = classifier.structure_.problems
     assert len(classifier.problems_) == len(flat) == 1 + 5 + 10
+    assert classifier.node_decoders_ == ["hinge", "hinge", "votes"]
     outputs = classifier.binary_outputs(X)
     is_high = outputs[:, 0] > 0
     expected = np.where(
         is_high,
-        5 + decode(outputs[:, 6:], make_code("one_vs_one", 5), "hinge").argmax(axis=1),
+        5 + decode(outputs[:, 6:], make_code("one_vs_one", 5), "votes").argmax(axis=1),
         decode(outputs[:, 1:6], make_code("one_vs_rest", 5), "hinge").argmax(axis=1),
     )
     np.testing.assert_array_equal(classifier.predict(X), expected)

@@ -144,7 +144,7 @@ def test_a_code_of_it_is_a_code_of_svcs(code, digits):
     np.testing.assert_allclose(ours.binary_outputs(X), theirs.binary_outputs(X), atol=5e-3)
     np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=5e-3)
     assert np.mean(ours.predict(X) == theirs.predict(X)) > 0.995
-    assert ours.decoder_ == "hinge"
+    assert ours.decoder_ == ("votes" if code == "one_vs_one" else "hinge")
     assert len(ours.estimators_) == len(theirs.estimators_)
     for s, estimator in enumerate(ours.estimators_[:3]):
         column = ours._model.outputs(X, ["margin"] * len(ours.estimators_))[:, s]

@@ -44,7 +44,7 @@ def test_one_vs_rest(base, digits):
 @pytest.mark.parametrize("base", MARGINS, ids=_name)
 def test_one_vs_one(base, digits):
     X, y = digits
-    ours = CodeClassifier(base, code="one_vs_one", decoder="votes").fit(X[:300], y[:300])
+    ours = CodeClassifier(base, code="one_vs_one").fit(X[:300], y[:300])
     theirs = OneVsOneClassifier(base).fit(X[:300], y[:300])
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
@@ -53,7 +53,7 @@ def test_one_vs_one(base, digits):
 def test_one_vs_one_with_probabilities_where_votes_decide(base, digits):
     """scikit-learn breaks ties by probabilities that are not centred; without ties we agree."""
     X, y = digits
-    ours = CodeClassifier(base, code="one_vs_one", decoder="votes").fit(X[:300], y[:300])
+    ours = CodeClassifier(base, code="one_vs_one").fit(X[:300], y[:300])
     theirs = OneVsOneClassifier(base).fit(X[:300], y[:300])
     decided = accepted_by_votes(ours.binary_outputs(X), ours.code_)
     assert decided.mean() > 0.7
@@ -64,9 +64,10 @@ def test_votes_and_ddag_against_libsvm(digits):
     """LIBSVM takes the first of tied classes; where votes decide we agree."""
     X, y = digits
     libsvm = SVC(gamma=0.05).fit(X[:300], y[:300])
-    votes = CodeClassifier(SVC(gamma=0.05), decoder="votes").fit(X[:300], y[:300])
+    votes = CodeClassifier(SVC(gamma=0.05)).fit(X[:300], y[:300])
     ddag = CodeClassifier(SVC(gamma=0.05), decoder="ddag").fit(X[:300], y[:300])
     labels, decided = votes.predict_or_reject(X)
     assert decided.mean() > 0.95
+    np.testing.assert_array_equal(labels, votes.predict(X))
     np.testing.assert_array_equal(labels[decided], libsvm.predict(X[decided]))
     assert np.mean(ddag.predict(X) == libsvm.predict(X)) > 0.97

@@ -11,6 +11,7 @@ from sklearn.base import clone, is_classifier
 from polychotomy.choose._reductions import Reduction, available_reductions
 from polychotomy.classifiers import CodeClassifier
 from polychotomy.classifiers._checks import check_base, resolve_code
+from polychotomy.classifiers._plan import goes_by_votes
 from polychotomy.classifiers._reduction import ReductionClassifier
 from polychotomy.codes import Code, one_vs_one
 from polychotomy.decoding import RULES, check_one_vs_one
@@ -144,8 +145,9 @@ class Expansion:
         """Return all decoders that differ from each other."""
         if not asked.has_decoder or code.n_classes == 2:
             return ["auto"]
-        loss = minimised_loss(check_base(self.estimator))  # what "auto" stands for
-        rules = [rule for rule in RULES if rule != loss]
+        loss = minimised_loss(check_base(self.estimator))
+        automatic = "votes" if goes_by_votes(code) else loss
+        rules = [rule for rule in RULES if rule != automatic]
         if not code.is_one_vs_one:
             rules.remove("ddag")
         return ["auto", *rules, "probability"]

@@ -32,7 +32,8 @@ default="one_vs_one"
         rows are the classes in sorted order), or a function of the number of classes that
         returns a code or a matrix.
     decoder : str, default="auto"
-        A rule of :func:`~polychotomy.decoding.decode`. ``"auto"`` takes the loss that the
+        A rule of :func:`~polychotomy.decoding.decode`. ``"auto"`` takes ``"votes"`` for
+        one-vs-one (all pairs of three or more classes); for other codes the loss that the
         estimator minimises (hinge for SVMs, exponential for AdaBoost, logistic for logistic
         regression, squared for ridge) or, where that is not known, ``"linear"`` on the binary
         probabilities.
@@ -97,10 +98,13 @@ default="one_vs_one"
     Training costs what the distinct problems cost. Predictions are made for blocks of samples:
     the outputs of all problems are never held for all samples at once.
 
-    With ``decoder="votes"``, ``code="one_vs_one"`` predicts what scikit-learn's
-    ``OneVsOneClassifier`` predicts and ``code="one_vs_rest"`` what ``OneVsRestClassifier`` does.
-    Only where votes tie and the estimator has no ``decision_function`` can the first differ:
-    scikit-learn then adds up probabilities that are not centred, which favours later classes.
+    ``code="one_vs_one"`` predicts what scikit-learn's ``OneVsOneClassifier`` predicts and, with
+    ``decoder="votes"``, ``code="one_vs_rest"`` what ``OneVsRestClassifier`` does. Only where
+    votes tie and the estimator has no ``decision_function`` can the first differ: scikit-learn
+    then adds up probabilities that are not centred, which favours later classes. Where pairs are
+    missing, votes would favour the classes that take part in more problems, so that ``"auto"``
+    then goes by the loss.
+
     With an estimator that has only probabilities and is often sure (naive Bayes), one-vs-rest
     by probabilities has many ties at 1, here as there.
 

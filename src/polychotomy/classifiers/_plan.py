@@ -165,13 +165,25 @@ def _resolve_rules(
     return tuple(rules), tuple(kinds[j] for j in learner_of)
 
 
+def goes_by_votes(code: Code) -> bool:
+    """Return whether the automatic rule of a code is votes: that of one-vs-one.
+
+    A sample says little in the many problems without its class, but may say it with confidence;
+    votes bound what that can do. Where pairs are missing, votes favour the classes that take part
+    more often. Two classes are the binary classifier itself, which has its own loss.
+    """
+    return code.n_classes > 2 and code.is_one_vs_one
+
+
 def _resolve_decoder(decoder: object, base: Any, node: Node) -> tuple[str, str]:
     """Return the rule, and the kind of outputs that it reads."""
     if isinstance(decoder, str) and decoder == "auto":
-        loss = minimised_loss(base)
-        if loss is not None:
-            return loss, "margin"
-        return "linear", "probability" if hasattr(base, "predict_proba") else "margin"
+        if not goes_by_votes(node.code):
+            loss = minimised_loss(base)
+            if loss is not None:
+                return loss, "margin"
+            return "linear", "probability" if hasattr(base, "predict_proba") else "margin"
+        decoder = "votes"
     if not isinstance(decoder, str) or decoder not in {*RULES, "probability"}:
         raise unknown_name("decoder", decoder, [*RULES, "probability", "auto"])
     if decoder == "ddag" and node.code.n_classes > 2:
