@@ -62,7 +62,7 @@ class Method:
         """The same for methods that differ in rules alone, if those can be changed afterwards."""
         from polychotomy.classifiers import CodeClassifier
 
-        shared = dict(self.parameters)
+        shared = {name: value for name, value in self.parameters.items() if name != "measure"}
         if type(self.classifier) is CodeClassifier:
             shared["probability"] = shared["probability"] is not None
             del shared["decoder"]

@@ -20,12 +20,15 @@ class Protocol:
     ``cvN`` is N-fold stratified cross-validation (``cv`` is ``cv10``), of all samples whether or
     not there is a fixed split; ``split`` is the fixed split or else one stratified draw of 70 %
     for training; ``split_cvN`` is the fixed split or else ``cvN``; ``repeatN`` are N stratified
-    draws of 70 % (``repeat`` is ``repeat10``).
+    draws of 70 % (``repeat`` is ``repeat10``), and ``repeatN:TRAIN/TEST`` draws of so many samples
+    for training and for testing.
 
     Parameters
     ----------
     kind : {"cv", "split", "split_cv", "repeat"}
     n_folds : int
+    sizes : tuple of two ints or None
+        Samples for training and for testing, of draws that say so.
 
     Examples
     --------
@@ -34,33 +37,42 @@ class Protocol:
     Protocol(kind='cv', n_folds=5)
     >>> print(Protocol.of("repeat"))
     repeat10
+    >>> Protocol.of("repeat10:80/120").sizes
+    (80, 120)
     """
 
     kind: str
     n_folds: int
+    sizes: tuple[int, int] | None = None
 
     @classmethod
     def of(cls, text: str) -> "Protocol":
         """Return the protocol of this name."""
-        found = re.fullmatch(r"(cv|split_cv|repeat)(\d{1,4})?|split", text)
+        found = re.fullmatch(
+            r"(cv|split_cv|repeat)(\d{1,4})?|split|(repeat)(\d{1,4}):(\d{1,9})/(\d{1,9})", text
+        )
         if found is None:
             raise ValueError(
-                "The 'protocol' parameter must be cvN, split, split_cvN or repeatN, with a number "
-                f"for N. Got {text!r} instead."
+                "The 'protocol' parameter must be cvN, split, split_cvN, repeatN or "
+                f"repeatN:TRAIN/TEST, with numbers for the capitals. Got {text!r} instead."
             )
         if text == "split":
             return cls("split", 1)
-        n_folds = int(found[2] or 10)
-        least = 1 if found[1] == "repeat" else 2
+        kind, sizes = found[1] or found[3], None
+        n_folds = int(found[2] or found[4] or 10)
+        if found[5]:
+            sizes = int(found[5]), int(found[6])
+        least = 1 if kind == "repeat" else 2
         if not least <= n_folds <= _MOST_FOLDS:
             raise ValueError(
                 f"The 'protocol' parameter must have between {least} and {_MOST_FOLDS} folds. "
                 f"Got {text!r} instead."
             )
-        return cls(found[1], n_folds)
+        return cls(kind, n_folds, sizes)
 
     def __str__(self) -> str:
-        return self.kind if self.kind == "split" else f"{self.kind}{self.n_folds}"
+        sizes = "" if self.sizes is None else f":{self.sizes[0]}/{self.sizes[1]}"
+        return self.kind if self.kind == "split" else f"{self.kind}{self.n_folds}{sizes}"
 
     def divide(self, samples: Samples, seed: int) -> list[tuple[Rows, Rows]]:
         """Return the rows of the training and of the test part of each fold, in order.
@@ -72,8 +84,8 @@ class Protocol:
         Raises
         ------
         DataError
-            No class has as many samples as there are folds, or the test part would be smaller than
-            the number of classes.
+            No class has as many samples as there are folds, the test part would be smaller than
+            the number of classes, or there are fewer samples than are to be drawn.
         """
         if self._takes_split(samples):
             assert samples.train is not None
@@ -125,14 +137,22 @@ class Protocol:
 
         alone = np.bincount(samples.y)[samples.y] == 1
         single, others = np.flatnonzero(alone), np.flatnonzero(~alone)
-        draws = StratifiedShuffleSplit(self.n_folds, test_size=_TEST_SHARE, random_state=seed)
+        train_size, test_size = self.sizes or (None, _TEST_SHARE)
+        draws = StratifiedShuffleSplit(
+            self.n_folds, train_size=train_size, test_size=test_size, random_state=seed
+        )
         y = samples.y[others]
         try:
             parts = list(draws.split(y, y))
         except ValueError as error:
+            wanted = (
+                "parts of {} and {} samples".format(*self.sizes)
+                if self.sizes
+                else f"a test part of {_TEST_SHARE:.0%}"
+            )
             raise DataError(
                 f"{samples.name}: {len(y)} samples of {len(np.unique(y))} classes are too few for "
-                f"a test part of {_TEST_SHARE:.0%}. Take the protocol cv2."
+                f"{wanted}. Take the protocol cv2."
             ) from error
         return [
             (np.sort(np.concatenate([others[train], single])), np.sort(others[test]))

@@ -70,8 +70,10 @@ class Experiment:
         what it needs was not run. Quantities of a table that are not here are not reproduced.
     further : tuple of str
         Quantities to be told of methods for which the paper prints none.
-    protocol, tuning, preparation : str
-        As in :class:`~polychotomy.lab.Plan`.
+    protocol : str or mapping of str to str
+        As in :class:`~polychotomy.lab.Plan`, for all data sets or for each.
+    tuning, preparation : str
+        As there.
     choices : tuple of str
         What the paper leaves open, and what was taken.
     quick : tuple of str
@@ -90,7 +92,7 @@ class Experiment:
     data_sets: tuple[str, ...]
     make_methods: Callable[[Samples, int], Sequence[Method]]
     quantities: Mapping[str, Quantity]
-    protocol: str
+    protocol: str | Mapping[str, str]
     quick: tuple[str, ...]
     hours: float
     further: tuple[str, ...] = ()
@@ -137,7 +139,7 @@ class Experiment:
         return Plan(
             samples,
             [each for each in methods if wanted is None or each.reduction in wanted],
-            protocol=self.protocol,
+            protocol=self.protocol if isinstance(self.protocol, str) else self.protocol[name],
             tuning=self.tuning,
             preparation=self.preparation,
             seed=seed,
