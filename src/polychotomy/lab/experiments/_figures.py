@@ -27,6 +27,8 @@ class Estimate:
         Folds that it is made of; 0 if it is not made of folds.
     agrees : bool or None
         Whether it agrees with the published value, where that is decided in a way of its own.
+    judged : bool
+        False for what has no meaning on another machine, such as times: it never agrees or not.
     """
 
     value: float
@@ -35,6 +37,7 @@ class Estimate:
     high: float = nan
     n_folds: int = 0
     agrees: bool | None = None
+    judged: bool = True
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ def compare(cell: published.Cell, ours: Estimate, of_folds: int) -> Figure:
 
 
 def _agrees(cell: published.Cell, ours: Estimate) -> bool | None:
-    if ours.agrees is not None or not isfinite(cell.value):
+    if ours.agrees is not None or not ours.judged or not isfinite(cell.value):
         return ours.agrees
     rounding = 0.5 * 10.0**-cell.decimals
     if isfinite(cell.spread):
