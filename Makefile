@@ -41,7 +41,7 @@ format: $(READY)  ## mend style where that is automatic
 bench: $(READY)  ## measure against scikit-learn, SciPy and LIBSVM
 	$(BIN)/python benchmarks/reductions.py
 	$(BIN)/python benchmarks/probabilities.py speed
-	$(BIN)/python benchmarks/trees.py growth
+	$(BIN)/python benchmarks/trees.py
 
 clean:  ## remove everything that was made
 	rm -rf $(VENV) .coverage .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist

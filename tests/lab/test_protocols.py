@@ -15,7 +15,8 @@ def samples(counts, **split):
 @pytest.mark.parametrize(
     ("text", "kind", "n_folds"),
     [("cv10", "cv", 10), ("cv", "cv", 10), ("cv2", "cv", 2), ("split", "split", 1),
-     ("repeat", "repeat", 10), ("repeat3", "repeat", 3), ("repeat1", "repeat", 1)],
+     ("repeat", "repeat", 10), ("repeat3", "repeat", 3), ("repeat1", "repeat", 1),
+     ("repeat3:80/120", "repeat", 3)],
 )  # fmt: skip
 def test_names(text, kind, n_folds):
     protocol = Protocol.of(text)
@@ -23,7 +24,8 @@ def test_names(text, kind, n_folds):
     assert Protocol.of(str(protocol)) == protocol
 
 
-@pytest.mark.parametrize("text", ["", "cv1", "cv0", "cv1001", "cv-3", "split2", "repeat0", "CV10"])
+@pytest.mark.parametrize("text", ["", "cv1", "cv0", "cv1001", "cv-3", "split2", "repeat0", "CV10",
+                                  "cv3:8/9", "repeat3:8", "repeat:8/9", "repeat0:8/9"])  # fmt: skip
 def test_bad_names_are_refused(text):
     with pytest.raises(ValueError, match="'protocol' parameter"):
         Protocol.of(text)
@@ -86,3 +88,16 @@ def test_what_cannot_be_divided_is_explained():
         Protocol.of("cv5").divide(samples([4, 4, 2]), 0)
     with pytest.raises(DataError, match="too few for a test part of 30%"):
         Protocol.of("split").divide(samples([2] * 10), 0)
+
+
+def test_draws_of_given_sizes_are_stratified():
+    folds = Protocol.of("repeat3:60/90").divide(samples([60, 60, 120]), 0)
+    assert len(folds) == 3
+    for train, test in folds:
+        assert (len(train), len(test)) == (60, 90)
+        assert not set(train) & set(test)
+
+
+def test_more_samples_than_there_are_cannot_be_drawn():
+    with pytest.raises(DataError, match=r"20 samples of 2 classes .* parts of 15 and 6 samples"):
+        Protocol.of("repeat3:15/6").divide(samples([10, 10]), 0)

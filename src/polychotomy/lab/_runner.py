@@ -62,7 +62,8 @@ class Plan:
     bases : sequence of str, default=("logistic",)
         Binary learners of methods given by name, of :func:`available_bases`.
     protocol : str, default="cv10"
-        ``cvN``, ``split``, ``split_cvN``, ``repeatN`` or ``repeatN:TRAIN/TEST``, see :class:`Protocol`.
+        ``cvN``, ``split``, ``split_cvN``, ``repeatN`` or ``repeatN:TRAIN/TEST``, see
+        :class:`Protocol`.
     tuning : str, default="none"
         ``"greedy"`` lets :class:`~polychotomy.GreedySearchCV` tune each classifier by 5-fold
         cross-validation within the training part, ``"greedyN"`` by N folds.
