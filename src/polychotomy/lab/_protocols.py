@@ -34,7 +34,7 @@ class Protocol:
     --------
     >>> from polychotomy.lab import Protocol
     >>> Protocol.of("cv5")
-    Protocol(kind='cv', n_folds=5)
+    Protocol(kind='cv', n_folds=5, sizes=None)
     >>> print(Protocol.of("repeat"))
     repeat10
     >>> Protocol.of("repeat10:80/120").sizes

@@ -44,6 +44,7 @@ def test_the_classifiers_are_what_the_tables_say(data_set):
         assert parameters["calibration"] == "sigmoid"
         assert parameters["cv"] == 5
         assert parameters["estimator__kernel"] == "rbf"
+        assert parameters["decoder"] == "probability"
         if cell.classifier == "TreeClassifier":
             assert (parameters["structure"], parameters["solve"]) == (cell.code, cell.probability)
         elif (data_set, cell.method) == ("letter", "ortho., iter."):

@@ -38,17 +38,18 @@ _SOLVERS = {
 
 def _classifiers(samples: Samples, seed: int) -> dict[str, Any]:
     """Return the eight methods under the names of Tables 6 to 9."""
-    base = SharedKernelSVC(**{"gamma": "auto", **_SETTINGS.get(samples.name, {})})
+    base = SharedKernelSVC(gamma="auto").set_params(**_SETTINGS.get(samples.name, {}))
+    common: dict[str, Any] = {
+        "decoder": "probability",
+        "calibration": "sigmoid",
+        "random_state": seed,
+    }
 
     def code(name: str, method: str) -> Any:
-        return CodeClassifier(
-            base, name, "probability", method, calibration="sigmoid", random_state=seed
-        )
+        return CodeClassifier(base, name, probability=method, **common)
 
     def tree(structure: str, solve: str) -> Any:
-        return TreeClassifier(
-            base, structure, solve=solve, calibration="sigmoid", random_state=seed
-        )
+        return TreeClassifier(base, structure, solve=solve, **common)
 
     few = len(samples.classes) <= _MOST_FOR_ORTHOGONAL
     return {
@@ -131,7 +132,7 @@ EXPERIMENTS = (
             "Binary probabilities are by Platt's sigmoid on the outputs of five held-out folds, as "
             "LIBSVM's option -b 1 does it; the folds themselves are other ones.",
             "Codes predict the class of the largest probability; trees solved recursively the "
-            "class at the end of the winning path.",
+            "class at the end of the path along which each node takes its more probable side.",
             "Letter has a random code in place of an orthogonal one, as in the paper, solved by "
             "least squares; it is this library's dense random code.",
             "The balanced tree halves the classes in their sorted order.",
