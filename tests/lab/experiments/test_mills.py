@@ -73,13 +73,13 @@ def test_the_svm_is_set_as_in_his_makefile(data_set, C, gamma):
 
 def test_brier_scores_by_hand():
     class Sure:
-        classes_ = np.arange(2)
+        classes_ = np.arange(3)
 
         def predict_proba(self, X):
-            return np.array([[0.8, 0.2], [0.6, 0.4]])
+            return np.array([[0.8, 0.2, 0.0], [0.6, 0.3, 0.1]])
 
     found = measure_brier(Sure(), None, np.array([0, 1]))
-    assert found["brier_mills"] == pytest.approx(np.sqrt((2 * 0.04 + 2 * 0.36) / 4))
+    assert found["brier_mills"] == pytest.approx(np.sqrt((2 * 0.04 + 0.36 + 0.49 + 0.01) / 6))
     assert found["brier_winning"] == pytest.approx(np.sqrt((0.2**2 + 0.6**2) / 2))
 
 
