@@ -42,6 +42,14 @@ def estimate_error(cells: Sequence[Cell]) -> Estimate:
     )
 
 
+def estimate_mean(values: Sequence[float], n_folds: int, *, judged: bool = True) -> Estimate | None:
+    """Return mean and deviation of what some folds gave, or None if there is nothing."""
+    if not values:
+        return None
+    spread = float(np.std(values, ddof=1)) if len(values) > 1 else np.nan
+    return Estimate(float(np.mean(values)), spread, n_folds=n_folds, judged=judged)
+
+
 def average_rank(results: Results, cell: published.Cell) -> Estimate | None:
     """Return the mean rank of a method over all data sets of the table, if all were run in full.
 

@@ -14,6 +14,7 @@ from polychotomy.lab._methods import Method
 from polychotomy.lab._samples import Samples
 from polychotomy.lab.experiments._experiment import Experiment, Quantity, Results
 from polychotomy.lab.experiments._figures import Estimate
+from polychotomy.lab.experiments._quantities import estimate_mean
 
 _SETS = ("vowel", "waveform", "vehicle", "crabs", "digits")
 _STAND_IN = {"digits": "usps"}
@@ -138,10 +139,7 @@ def _mean(results: Results, cell: published.Cell, metric: str) -> Estimate | Non
     """Return mean and deviation over the runs, in per cent."""
     cells = results.of(cell.data_set, cell.method)
     values = [100 * each.metrics[metric] for each in cells if metric in each.metrics]
-    if not values:
-        return None
-    spread = float(np.std(values, ddof=1)) if len(values) > 1 else np.nan
-    return Estimate(float(np.mean(values)), spread, n_folds=len(cells))
+    return estimate_mean(values, len(cells))
 
 
 _QUANTITIES: Mapping[str, Quantity] = {
@@ -161,7 +159,7 @@ EXPERIMENTS = (
         quantities=_QUANTITIES,
         protocol=_sizes(),
         quick=("crabs", "waveform", "vehicle"),
-        hours=0.1,
+        hours=0.05,
         load=_load,
         choices=(
             "Ten stratified draws of parts as large as Table 1 says. The text speaks of ten-fold "
