@@ -5,7 +5,7 @@ module for each paper; a new experiment is an :class:`Experiment` there and a li
 """
 
 from polychotomy.errors import unknown_name
-from polychotomy.lab.experiments import _sbc
+from polychotomy.lab.experiments import _allwein, _sbc
 from polychotomy.lab.experiments._experiment import Experiment, Results
 from polychotomy.lab.experiments._figures import Estimate, Figure, read_figures, write_figures
 
@@ -20,7 +20,7 @@ __all__ = [
     "write_figures",
 ]
 
-_EXPERIMENTS: dict[str, Experiment] = {each.name: each for each in (*_sbc.EXPERIMENTS,)}
+_EXPERIMENTS: dict[str, Experiment] = {each.name: each for each in (*_allwein.EXPERIMENTS, *_sbc.EXPERIMENTS)}
 
 
 def names() -> tuple[str, ...]:
