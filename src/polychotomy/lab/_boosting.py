@@ -1,6 +1,5 @@
 """AdaBoost with decision stumps, whose output is the margin that loss-based decoding takes."""
 
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +8,8 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from polychotomy.codes._parameters import check_int
 
 Array = NDArray[np.float64]
 
@@ -31,13 +32,16 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
     ----------
     n_rounds : int, default=500
         Most stumps; fewer if none is better than chance.
+    one_sided : bool, default=False
+        Whether stumps can only answer the second class up to their threshold and the first beyond,
+        so that α ≤ 0 and f falls with every feature.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The labels.
     features_, thresholds_, weights_ : ndarray of shape (n_stumps,)
-        j, θ and α of each stump. A threshold of ∞ is that of a constant.
+        j, θ and α of each stump. An infinite threshold is that of a constant.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -64,8 +68,9 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
     array([-0.54...,  0.54...])
     """
 
-    def __init__(self, n_rounds: int = 500) -> None:
+    def __init__(self, n_rounds: int = 500, *, one_sided: bool = False) -> None:
         self.n_rounds = n_rounds
+        self.one_sided = one_sided
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on two classes.
@@ -82,15 +87,11 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        if not isinstance(self.n_rounds, Integral) or self.n_rounds < 1:
-            raise ValueError(
-                "The 'n_rounds' parameter of StumpBoosting must be an int of at least 1. "
-                f"Got {self.n_rounds!r} instead."
-            )
+        n_rounds = check_int("n_rounds", self.n_rounds)
         X, y = validate_data(self, X, y, dtype=float)
         self.classes_, sides = _two_sides(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        chosen = _boost(X, 2.0 * sides - 1, weight, int(self.n_rounds))
+        chosen = _boost(X, np.where(sides == 1, 1.0, -1.0), weight, n_rounds, self.one_sided)
         self.features_ = np.array([j for j, _, _ in chosen], dtype=np.intp)
         self.thresholds_ = np.array([threshold for _, threshold, _ in chosen])
         self.weights_ = np.array([alpha for _, _, alpha in chosen])
@@ -123,7 +124,8 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
         -------
         y : ndarray of shape (n_samples,)
         """
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        second = self.decision_function(X) > 0
+        return self.classes_[second.astype(int)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -145,7 +147,9 @@ def _two_sides(y: Any) -> tuple[Any, NDArray[np.intp]]:
     return classes, sides
 
 
-def _boost(X: Array, y: Array, weight: Array, n_rounds: int) -> list[tuple[int, float, float]]:
+def _boost(
+    X: Array, y: Array, weight: Array, n_rounds: int, one_sided: bool
+) -> list[tuple[int, float, float]]:
     """Return feature, threshold and weight of each stump."""
     X = np.asfortranarray(X)
     stumps = _Stumps(X)
@@ -153,7 +157,7 @@ def _boost(X: Array, y: Array, weight: Array, n_rounds: int) -> list[tuple[int, 
     most = 1 - 1 / len(y)
     chosen = []
     for _ in range(n_rounds):
-        j, threshold, edge = stumps.best(v)
+        j, threshold, edge = stumps.best(v, one_sided)
         if abs(edge) < _NO_EDGE:
             break
         alpha = float(np.arctanh(np.clip(edge, -most, most)))
@@ -164,7 +168,7 @@ def _boost(X: Array, y: Array, weight: Array, n_rounds: int) -> list[tuple[int, 
 
 
 class _Stumps:
-    """All stumps on some samples: one for each value of each feature, the largest a constant.
+    """All stumps on some samples: a constant, and one for each value of each feature.
 
     Parameters
     ----------
@@ -175,20 +179,25 @@ class _Stumps:
         n, d = X.shape
         found = [np.unique(column, return_inverse=True) for column in X.T]
         sizes = [len(values) for values, _ in found]
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        cells = np.concatenate([start + place for start, (_, place) in zip(starts, found)])
+        starts = np.cumsum([1, *sizes])
+        cells = np.concatenate(
+            [start + place for start, (_, place) in zip(starts[:-1], found, strict=True)]
+        )
         self._members = csr_array(
             (np.ones(n * d), (cells, np.tile(np.arange(n), d))), shape=(starts[-1], n)
         )
-        self._features = np.repeat(np.arange(d), sizes)
-        self._thresholds = np.concatenate([_between(values) for values, _ in found])
+        self._features = np.append(0, np.repeat(np.arange(d), sizes))
+        self._thresholds = np.concatenate([[-np.inf], *(_between(values) for values, _ in found)])
 
-    def best(self, v: Array) -> tuple[int, float, float]:
-        """Return feature, threshold and edge Σ v_i h(x_i) of the stump with the largest |edge|."""
+    def best(self, v: Array, one_sided: bool) -> tuple[int, float, float]:
+        """Return feature, threshold and edge of the best stump.
+
+        The edge is Σ v_i h(x_i) = 1 − 2ε; the best is the largest in size, or the least.
+        """
         total = v.sum()
         below = np.cumsum(self._members @ v) - self._features * total  # Σ v_i where x_ij ≤ θ
         edges = total - 2 * below
-        best = int(np.abs(edges).argmax())
+        best = int(edges.argmin() if one_sided else np.abs(edges).argmax())
         return int(self._features[best]), float(self._thresholds[best]), float(edges[best])
 
 

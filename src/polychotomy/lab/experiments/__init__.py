@@ -20,7 +20,9 @@ __all__ = [
     "write_figures",
 ]
 
-_EXPERIMENTS: dict[str, Experiment] = {each.name: each for each in (*_allwein.EXPERIMENTS, *_sbc.EXPERIMENTS)}
+_EXPERIMENTS: dict[str, Experiment] = {
+    each.name: each for each in (*_allwein.EXPERIMENTS, *_sbc.EXPERIMENTS)
+}
 
 
 def names() -> tuple[str, ...]:
