@@ -59,9 +59,9 @@ def _lda() -> Any:
 
 
 def _adaboost() -> Any:
-    from sklearn.ensemble import AdaBoostClassifier
+    from polychotomy.lab._boosting import StumpBoosting
 
-    return AdaBoostClassifier()
+    return StumpBoosting()
 
 
 def _tree() -> Any:

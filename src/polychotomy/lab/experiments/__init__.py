@@ -5,7 +5,7 @@ module for each paper; a new experiment is an :class:`Experiment` there and a li
 """
 
 from polychotomy.errors import unknown_name
-from polychotomy.lab.experiments import _mills, _sbc, _tax_duin
+from polychotomy.lab.experiments import _allwein, _mills, _sbc, _tax_duin
 from polychotomy.lab.experiments._experiment import Experiment, Results
 from polychotomy.lab.experiments._figures import Estimate, Figure, read_figures, write_figures
 
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 _EXPERIMENTS: dict[str, Experiment] = {
-    each.name: each for each in (*_sbc.EXPERIMENTS, *_mills.EXPERIMENTS, *_tax_duin.EXPERIMENTS)
+    each.name: each for paper in (_allwein, _sbc, _mills, _tax_duin) for each in paper.EXPERIMENTS
 }
 
 
