@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import (
@@ -9,6 +10,7 @@ from sklearn.discriminant_analysis import (
 )
 from sklearn.ensemble import (
     AdaBoostClassifier,
+    BaggingClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
@@ -17,10 +19,11 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Perceptron, RidgeClassifier, SGDClassifier
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
     PolynomialFeatures,
@@ -55,6 +58,15 @@ LINEAR = [
     CalibratedClassifierCV(),
     CalibratedClassifierCV(estimator=make_pipeline(StandardScaler(), LinearSVC())),
     FixedThresholdClassifier(LogisticRegression()),
+    OneVsRestClassifier(LinearSVC()),
+    BaggingClassifier(LogisticRegression()),
+    BaggingClassifier(make_pipeline(StandardScaler(), LinearSVC()), max_features=0.5),
+    make_pipeline(make_pipeline(StandardScaler(), PCA()), LinearSVC()),
+    make_pipeline(
+        ColumnTransformer([("a", PCA(), [0, 2]), ("b", "drop", [1])], remainder="passthrough"),
+        LinearSVC(),
+    ),
+    make_pipeline(FeatureUnion([("a", StandardScaler()), ("b", PCA())]), LinearSVC()),
 ]
 ADDITIVE = [
     GaussianNB(),
@@ -68,6 +80,10 @@ ADDITIVE = [
     DecisionTreeClassifier(max_depth=1),
     make_pipeline(SplineTransformer(), PCA(), LogisticRegression()),
     make_pipeline(StandardScaler(), GaussianNB()),
+    BaggingClassifier(DecisionTreeClassifier(max_depth=1)),
+    BaggingClassifier(GradientBoostingClassifier(max_depth=1)),
+    HistGradientBoostingClassifier(interaction_cst="no_interactions"),
+    make_pipeline(ColumnTransformer([("a", SplineTransformer(), [0])]), LogisticRegression()),
 ]
 NEITHER = [
     SVC(),
@@ -87,6 +103,10 @@ NEITHER = [
     make_pipeline(FunctionTransformer(np.outer), LogisticRegression()),
     make_pipeline(PCA(), GaussianNB()),
     GridSearchCV(SVC(), {"C": [1, 10]}),
+    BaggingClassifier(),
+    BaggingClassifier(GaussianNB()),  # a mean of probabilities, not of their logarithms
+    HistGradientBoostingClassifier(interaction_cst=[{0, 1}]),
+    make_pipeline(FeatureUnion([("a", PCA()), ("b", PolynomialFeatures())]), LinearSVC()),
 ]
 
 
@@ -114,6 +134,8 @@ def test_they_are_refused_with_the_reason(estimator, iris):
         GaussianNB(),
         AdaBoostClassifier(),
         RandomForestClassifier(20, max_depth=1, random_state=0),
+        BaggingClassifier(DecisionTreeClassifier(max_depth=1), random_state=0),
+        HistGradientBoostingClassifier(interaction_cst="no_interactions", max_iter=20),
         make_pipeline(SplineTransformer(), LogisticRegression(max_iter=1000)),
     ],
     ids=str,

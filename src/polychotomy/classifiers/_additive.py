@@ -32,6 +32,7 @@ _WRAPPERS = {
     "BaseSearchCV",
     "CalibratedClassifierCV",
     "FixedThresholdClassifier",
+    "OneVsRestClassifier",
     "TunedThresholdClassifierCV",
 }
 _TREES = {
@@ -46,8 +47,9 @@ def additive_kind(estimator: Any) -> str | None:
     """Return "linear" or "additive" for learners that are known to be, otherwise None.
 
     Looks into pipelines, searches and wrappers. Linear are scikit-learn's linear classifiers, SVMs
-    with a linear kernel and networks without activation; additive are naive Bayes and ensembles of
-    trees with a single split, and linear ones after steps that go by one feature each.
+    with a linear kernel, networks without activation and averages of these; additive are naive
+    Bayes, ensembles of trees with a single split, gradient boosting without interactions, and
+    linear ones after steps that go by one feature each.
 
     Examples
     --------
@@ -68,6 +70,8 @@ def additive_kind(estimator: Any) -> str | None:
     if names & _WRAPPERS:
         inner = estimator.estimator  # None stands for a LinearSVC in CalibratedClassifierCV
         return _LINEAR if inner is None else additive_kind(inner)
+    if "BaggingClassifier" in names:
+        return _averaged(estimator.estimator)
     if _is_linear(estimator, names):
         return _LINEAR
     return _ADDITIVE if _is_additive(estimator, names) else None
@@ -76,8 +80,15 @@ def additive_kind(estimator: Any) -> str | None:
 def _before(step: Any, kind: str | None) -> str | None:
     """Return what a learner of the given kind is in the features that go into a step."""
     names = _ancestors(step)
-    if kind is None or step is None or step == "passthrough":
+    if kind is None or step is None or isinstance(step, str):  # "passthrough" or "drop"
         return kind
+    if "Pipeline" in names:
+        for _, inner in reversed(step.steps):
+            kind = _before(inner, kind)
+        return kind
+    if names & {"ColumnTransformer", "FeatureUnion"}:
+        kinds = {_before(inner, kind) for inner in _side_by_side(step)}
+        return None if None in kinds else _ADDITIVE if _ADDITIVE in kinds else kind
     if "FunctionTransformer" in names:
         return kind if step.func is None else None
     if names & _AFFINE_STEPS:
@@ -85,6 +96,19 @@ def _before(step: Any, kind: str | None) -> str | None:
     if names & _FEATUREWISE_STEPS:
         return _ADDITIVE
     return _LINEAR if kind == _LINEAR and names & _LINEAR_STEPS else None
+
+
+def _side_by_side(step: Any) -> list[Any]:
+    """Return the transformers of a step whose features stand side by side."""
+    if hasattr(step, "transformer_list"):
+        return [inner for _, inner in step.transformer_list]
+    return [step.remainder, *(inner for _, inner, _ in step.transformers)]
+
+
+def _averaged(member: Any) -> str | None:
+    """Return what an average of such learners is: by their scores, or probabilities without."""
+    adds_up = hasattr(member, "decision_function") or _splits_once(member)
+    return additive_kind(member) if adds_up else None
 
 
 def _is_linear(learner: Any, names: set[str]) -> bool:
@@ -103,7 +127,11 @@ def _is_additive(learner: Any, names: set[str]) -> bool:
         return True
     if "AdaBoostClassifier" in names:
         return learner.estimator is None or _splits_once(learner.estimator)
-    return _splits_once(learner)
+    return _splits_once(learner) or (
+        "HistGradientBoostingClassifier" in names
+        and isinstance(learner.interaction_cst, str)
+        and learner.interaction_cst == "no_interactions"
+    )
 
 
 def _splits_once(learner: Any) -> bool:
