@@ -49,6 +49,13 @@ def test_near_ones_are_drawn_with_their_odds():
     np.testing.assert_allclose(counts[1:], odds / odds.sum(), atol=0.03)
 
 
+def test_beside_a_sample_of_another_class_that_class_is_near():
+    X, y = np.array([[0.0], [0.0], [300.0], [500.0]]), np.arange(4)
+    for seed in range(20):
+        kept = choose(X, y, 1, "near", seed=seed)
+        np.testing.assert_array_equal(kept[:2], [[True, True, False, False]] * 2)
+
+
 @pytest.mark.parametrize("how", ["hard", "near"])
 def test_kernels_and_sparse_data(how, digits):
     X, y = digits
