@@ -84,7 +84,7 @@ def test_class_frequencies_are_one_joint_solve(blobs):
     svc = SharedKernelSVC(5, gamma=0.4, tol=1e-8, dtype="float64")
     joint = svc.fit_joint(X, targets, coupling=M, common_bias=True)
     np.testing.assert_allclose(classifier.binary_outputs(X), joint.outputs(X), atol=1e-6)
-    np.testing.assert_array_equal(classifier.objectives_, 2 * joint.dual_objective_)
+    np.testing.assert_allclose(classifier.objectives_, 2 * joint.dual_objective_, rtol=1e-12)
     assert classifier.n_iter_ == classifier.n_solves_ == 1
 
 
@@ -351,11 +351,13 @@ class TestRiskBound:
     ("options", "message"),
     [
         ({"C": 0}, "'C' parameter must be a positive number. Got 0"),
-        ({"svm_tol": -1}, "'tol' parameter must be a positive number. Got -1"),
+        ({"svm_tol": -1}, "'svm_tol' parameter must be a positive number. Got -1"),
         ({"gamma": "big"}, "'gamma' parameter must be one of"),
-        ({"radius": 0}, "'radius' parameter must be 'sqrt' or a positive number. Got 0"),
+        ({"radius": 0}, "'radius' parameter must be 'sqrt' or a positive number .* Got 0"),
         ({"radius": -2.5}, "'radius' parameter .* Got -2.5"),
         ({"radius": np.inf}, "'radius' parameter"),
+        ({"radius": 1e39}, "a positive number below 1e[+]30. Got 1e[+]39"),
+        ({"probability": "normal"}, "'probability' parameter must be one of"),
         ({"radius": "sqrd"}, r"'radius' parameter must be one of 'sqrt'.*Did you mean 'sqrt'\?"),
         ({"weights": "learnt"}, r"'weights' parameter must be one of .*Did you mean 'learned'\?"),
         ({"weights": [1, 2]}, r"for each of 4 extensions.*Got an array of shape \(2,\)"),
@@ -406,6 +408,12 @@ def test_it_must_be_fitted(blobs):
             getattr(KernelSBCClassifier(), method)(blobs[0])
     with pytest.raises(NotFittedError):
         KernelSBCClassifier().risk_bound(0.1)
+
+
+def test_weights_of_samples_must_not_be_negative(blobs):
+    X, y = blobs
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
+        KernelSBCClassifier(probability=None).fit(X, y, sample_weight=np.where(y == 0, -1, 0.5))
 
 
 def test_weighted_samples_count_as_often(blobs):

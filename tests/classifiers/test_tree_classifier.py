@@ -694,7 +694,7 @@ def test_a_failed_fit_changes_nothing(iris):
             "all estimators work on a precomputed kernel, or none",
         ),
         ({"decoder": "nonsense"}, "'decoder' parameter must be one of"),
-        ({"probability": "nonsense"}, "'method' parameter must be one of"),
+        ({"probability": "nonsense"}, "'probability' parameter must be one of"),
     ],
 )
 def test_bad_parameters_are_explained(options, message, iris):

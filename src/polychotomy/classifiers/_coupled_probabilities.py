@@ -31,7 +31,7 @@ def plan_probabilities(
         return None
     k = len(classes)
     if classifier.probability != "auto":
-        check_method(classifier.probability, one_vs_rest(k))
+        check_method(classifier.probability, one_vs_rest(k), "probability")
     calibration = choose_calibration(classifier.calibration, problem.learner, "hinge")
     splits = None
     if classifier.cv is not None:

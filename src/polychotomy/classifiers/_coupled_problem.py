@@ -13,6 +13,7 @@ from scipy.sparse import csc_array
 from polychotomy.codes import one_vs_rest
 from polychotomy.errors import unknown_name
 from polychotomy.kernel import JointSVC, SharedKernelSVC
+from polychotomy.kernel._coupled import LARGEST_COUPLING
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -81,9 +82,10 @@ def resolve_radius(radius: Any, weight: Array) -> float:
         if radius != "sqrt":
             raise unknown_name("radius", radius, ["sqrt"])
         return float(np.sqrt(weight.sum()))
-    if not isinstance(radius, Real) or not 0 < float(radius) < np.inf:
+    if not isinstance(radius, Real) or not 0 < float(radius) < LARGEST_COUPLING:
         raise ValueError(
-            f"The 'radius' parameter must be 'sqrt' or a positive number. Got {radius!r}."
+            "The 'radius' parameter must be 'sqrt' or a positive number below "
+            f"{LARGEST_COUPLING:g}. Got {radius!r}."
         )
     return float(radius)
 

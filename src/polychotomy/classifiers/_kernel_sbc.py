@@ -1,6 +1,7 @@
 """``KernelSBCClassifier``: one binary classifier for all classes, with a learned kernel."""
 
 import sys
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -224,8 +225,8 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels, of at least two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Factors of C; they also count in class frequencies, and in the number of samples from
-            which the radius follows.
+            Factors of C, not negative; they also count in class frequencies, and in the number of
+            samples from which the radius follows.
 
         Returns
         -------
@@ -234,7 +235,7 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
         with unless_fit_fails(self):
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=float)
             classes, indices = check_labels(y)
-            weight = _check_sample_weight(sample_weight, X)
+            weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
             gamma, radius = resolve_gamma(self.gamma, X), resolve_radius(self.radius, weight)
             problem = CoupledProblem(self._learner(gamma), X, indices, len(classes), weight)
             bases = extension_couplings(resolve_extensions(self.extensions, classes), gamma)
@@ -395,10 +396,13 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _learner(self, gamma: float) -> SharedKernelSVC:
+        tol: Any = self.svm_tol
+        if not isinstance(tol, Real) or not 0 < float(tol) < np.inf:
+            raise ValueError(f"The 'svm_tol' parameter must be a positive number. Got {tol!r}.")
         return SharedKernelSVC(
             self.C,
             gamma=gamma,
-            tol=self.svm_tol,
+            tol=float(tol),
             cache_size=self.cache_size,
             dtype=self.dtype,
             n_jobs=self.n_jobs,

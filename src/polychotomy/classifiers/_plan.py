@@ -249,5 +249,5 @@ def _choose_method(method: Any, code: Code) -> str:
         return "coupling" if code.is_one_vs_one else "auto"
     if code.matrix.shape == (2, 1) and isinstance(method, str) and method in METHODS:
         return method if METHODS[method].suits(code) else "least_squares"  # nothing to solve
-    check_method(method, code)
+    check_method(method, code, "probability")
     return str(method)

@@ -28,6 +28,9 @@ _BLOCK, _LARGE_BLOCK = 384, 768
 _LARGE_PROBLEM = 100_000
 _ROUNDS_AT_A_TIME = 20
 
+LARGEST_COUPLING = 1e30
+"""Beyond it, kernel values times couplings would leave the range of single precision."""
+
 
 def solve_coupled(
     rows: KernelRows,
@@ -159,14 +162,20 @@ def check_coupling(coupling: Any, n_problems: int) -> Array:
             f"The 'coupling' parameter must hold finite numbers for all pairs of {n_problems} "
             f"problems. Got shape {M.shape}."
         )
-    if not np.allclose(M, M.T):
+    size = float(np.abs(M).max())
+    if size > LARGEST_COUPLING:
+        raise ValueError(
+            f"The 'coupling' parameter must hold numbers of at most {LARGEST_COUPLING:g}. "
+            f"Got {size:.3g}; divide it by a number and multiply C by the same."
+        )
+    if not np.allclose(M, M.T, atol=1e-8 * size):
         raise ValueError(
             "The 'coupling' parameter must be symmetric. Its entries differ from their mirror "
             f"images by up to {np.abs(M - M.T).max():.3g}."
         )
     M = (M + M.T) / 2
     least = float(np.linalg.eigvalsh(M)[0])
-    if least < -1e-8 * max(1.0, float(np.abs(M).max())):
+    if least < -1e-8 * size:
         raise ValueError(
             "The 'coupling' parameter must be positive semi-definite. Its least eigenvalue is "
             f"{least:.3g}: adding {-least:.3g} to the diagonal would mend it."

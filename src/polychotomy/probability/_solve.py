@@ -172,10 +172,13 @@ def choose_method(code: Code) -> str:
     return "coupling" if code.is_one_vs_one else "least_squares"
 
 
-def check_method(method: object, code: Code) -> None:
-    """Raise ValueError if there is no such method, or it cannot solve the code."""
+def check_method(method: object, code: Code, name: str = "method") -> None:
+    """Raise ValueError if there is no such method, or it cannot solve the code.
+
+    `name` is what the parameter is called.
+    """
     if not isinstance(method, str) or method not in METHODS:
-        raise unknown_name("method", method, [*METHODS, "auto"])
+        raise unknown_name(name, method, [*METHODS, "auto"])
     if not METHODS[method].suits(code):
         suitable = ", ".join(repr(name) for name, m in METHODS.items() if m.suits(code))
         raise ValueError(
