@@ -410,6 +410,21 @@ def test_it_must_be_fitted(blobs):
         KernelSBCClassifier().risk_bound(0.1)
 
 
+def test_the_conditions_hold_however_large_the_radius():
+    """The kernel is R times larger, and so would be what single precision leaves of it."""
+    X, y = make_blobs(120, centers=3, cluster_std=3.0, random_state=2)
+    X = X / X.std(axis=0)
+    options = {"gamma": 0.3, "weights": "class_frequencies", "probability": None}
+    classifier = KernelSBCClassifier(20, radius=1000, **options).fit(X, y)
+    T = np.where(y[:, np.newaxis] == np.arange(3), 1, -1)
+    W = classifier._model.coefficients_.toarray()
+    alpha = T * W
+    below, above = alpha < 20 * (1 - 1e-9), alpha > 1e-12
+    G = T - rbf_kernel(X, gamma=0.3) @ W @ classifier.coupling_
+    up, down = np.where(T > 0, below, above), np.where(T > 0, above, below)
+    assert G[up].max() - G[down].min() < 1.5e-3
+
+
 def test_weights_of_samples_must_not_be_negative(blobs):
     X, y = blobs
     with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):

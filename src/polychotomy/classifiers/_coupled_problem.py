@@ -76,6 +76,13 @@ def balanced(coefficients: csc_array) -> csc_array:
     return W
 
 
+def check_tolerance(svm_tol: Any) -> float:
+    """Return the tolerance of the SVM, or raise ValueError."""
+    if not isinstance(svm_tol, Real) or not 0 < float(svm_tol) < np.inf:
+        raise ValueError(f"The 'svm_tol' parameter must be a positive number. Got {svm_tol!r}.")
+    return float(svm_tol)
+
+
 def resolve_radius(radius: Any, weight: Array) -> float:
     """Return R; "sqrt" is the root of the number of samples, counted by their weights."""
     if isinstance(radius, str):

@@ -1,7 +1,6 @@
 """``KernelSBCClassifier``: one binary classifier for all classes, with a learned kernel."""
 
 import sys
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from polychotomy.classifiers._checks import check_labels, unless_fit_fails
 from polychotomy.classifiers._coupled_probabilities import calibrate, plan_probabilities
 from polychotomy.classifiers._coupled_problem import (
     CoupledProblem,
+    check_tolerance,
     resolve_extensions,
     resolve_radius,
     resolve_weights,
@@ -93,7 +93,8 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
     cache_size : float, default=1024
         Room for kernel rows, in MiB.
     dtype : {"auto", "float32", "float64"}, default="auto"
-        The precision of kernel values, as in :class:`~polychotomy.SharedKernelSVC`.
+        The precision of kernel values, as in :class:`~polychotomy.SharedKernelSVC`: ``"auto"`` is
+        single precision up to R · C = 1000.
     n_jobs : int, optional
         Number of threads. It changes no result.
     verbose : int, default=0
@@ -396,13 +397,10 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _learner(self, gamma: float) -> SharedKernelSVC:
-        tol: Any = self.svm_tol
-        if not isinstance(tol, Real) or not 0 < float(tol) < np.inf:
-            raise ValueError(f"The 'svm_tol' parameter must be a positive number. Got {tol!r}.")
         return SharedKernelSVC(
             self.C,
             gamma=gamma,
-            tol=float(tol),
+            tol=check_tolerance(self.svm_tol),
             cache_size=self.cache_size,
             dtype=self.dtype,
             n_jobs=self.n_jobs,

@@ -61,7 +61,8 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
     dtype : {"auto", "float32", "float64"}, default="auto"
         The precision of kernel values. Single precision is an error of about 1e-7 in each value,
         and of up to that times Σ|α| in outputs. ``"auto"`` takes it up to C = 1000 and double
-        precision above, where nearly singular kernels would otherwise feel it.
+        precision above, where nearly singular kernels would otherwise feel it; a coupling's largest
+        value counts as a factor of C.
     n_jobs : int, optional
         Number of threads, one for each problem at a time. It changes no result.
 
@@ -275,7 +276,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         done: Callable[[int], None] | None,
         start: csc_array | None = None,
     ) -> tuple[KernelModel, Solution]:
-        kernel = self._check_parameters(X)
+        kernel = self._check_parameters(X, 1.0 if coupling is None else float(coupling.max()))
         limits = self.C * weight  # a column for each problem, or one for all
         solver = Solver(self.tol, self.max_iter, effective_n_jobs(self.n_jobs), done or _ignore)
         problems = Problems(targets, limits, coupling, common_bias)
@@ -285,7 +286,8 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
             weights = csc_array(weights @ coupling)
         return KernelModel.of(kernel, X, weights, found.bias), found
 
-    def _check_parameters(self, X: Any) -> Kernel:
+    def _check_parameters(self, X: Any, scale: float = 1.0) -> Kernel:
+        """Return the kernel, or raise ValueError; `scale` is what its values are multiplied by."""
         check_kernel(self.kernel)
         checked: dict[str, Any] = {"C": self.C, "tol": self.tol, "cache_size": self.cache_size}
         for name, value in checked.items():
@@ -304,7 +306,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         gamma = 1.0 if precomputed else resolve_gamma(self.gamma, X)
         dtype = self.dtype
         if dtype == "auto":
-            dtype = "float32" if self.C <= _LARGEST_SINGLE_C else "float64"
+            dtype = "float32" if self.C * scale <= _LARGEST_SINGLE_C else "float64"
         return Kernel(self.kernel, gamma, float(self.coef0), float(self.degree), dtype)
 
     def _side_weights(self, sides: NDArray[np.int8]) -> Array:
