@@ -93,8 +93,7 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
     cache_size : float, default=1024
         Room for kernel rows, in MiB.
     dtype : {"auto", "float32", "float64"}, default="auto"
-        The precision of kernel values, as in :class:`~polychotomy.SharedKernelSVC`: ``"auto"`` is
-        single precision up to R · C = 1000.
+        The precision of kernel values; ``"auto"`` is single precision up to R · C = 1000.
     n_jobs : int, optional
         Number of threads. It changes no result.
     verbose : int, default=0
@@ -116,8 +115,7 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
     n_iter_ : int
         How many there are.
     n_solves_ : int
-        SVMs that were solved to learn the weights; more than ``n_iter_`` if some of them were no
-        better.
+        SVMs that were solved to learn the weights, those that were no better included.
     optimality_gap_ : float
         By how much the last objective can at most exceed the least one that any weights reach, as a
         fraction of itself. It is certified by duality and includes the SVM's own gap, so also with
