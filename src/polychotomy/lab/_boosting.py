@@ -62,10 +62,10 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
     --------
     >>> from polychotomy.lab import make_base
     >>> stumps = make_base("adaboost").set_params(n_rounds=1)
-    >>> stumps.fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 0]).thresholds_
+    >>> stumps.fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1, 0]).thresholds_
     array([1.5])
-    >>> stumps.decision_function([[0.0], [2.0]])
-    array([-0.54...,  0.54...])
+    >>> stumps.decision_function([[0.0], [2.0]]).round(2)  # half the logarithm of 4
+    array([-0.69,  0.69])
     """
 
     def __init__(self, n_rounds: int = 500, *, one_sided: bool = False) -> None:
