@@ -235,8 +235,8 @@ def measure_speed(data):
 def size(results, options):
     """Print what the data set takes that the papers left out as too large.
 
-    C = 10 and gamma = 1/d. SBC-KERNEL's weights sum to √m, which multiplies C by as much; with R = k
-    they are 1 in the mean, as in SBC-IDENTITY.
+    C = 10 and gamma = 1/d. SBC-KERNEL's weights sum to √m, which multiplies C by as much; with
+    R = k they are 1 in the mean, as in SBC-IDENTITY.
     """
     for data in options.data or ("letter",):
         X, y, X_test, y_test = standard_split(data)

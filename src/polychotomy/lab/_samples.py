@@ -37,8 +37,8 @@ class Samples:
     >>> from polychotomy import datasets
     >>> from polychotomy.lab import Samples
     >>> wine = Samples.of(datasets.load("wine"))
-    >>> wine.name, wine.data.shape, wine.classes
-    ('wine', (178, 13), ('class_0', 'class_1', 'class_2'))
+    >>> wine.name, wine.data.shape, len(wine.classes)
+    ('wine', (178, 13), 3)
     """
 
     name: str
