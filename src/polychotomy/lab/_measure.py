@@ -48,10 +48,17 @@ class Task:
         return self.method.base
 
     @property
-    def group(self) -> tuple[str, int, str]:
+    def data(self) -> str:
+        """The fingerprint of its samples."""
+        fingerprint: str = self.settings["data"]
+        return fingerprint
+
+    @property
+    def group(self) -> tuple[object, ...]:
         """The same for tasks that one training serves, or one search."""
         tuned = self.settings["tuning"] != "none"
-        return self.data_set, self.fold, self.method.tuning if tuned else self.method.training
+        same = (self.settings[name] for name in ("data", "rows", "preparation", "tuning"))
+        return self.seed, *same, self.method.tuning if tuned else self.method.training
 
 
 @dataclass(frozen=True)

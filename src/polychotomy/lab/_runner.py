@@ -110,8 +110,8 @@ class Plan:
         seed: int = 0,
     ) -> None:
         data_sets = [data] if isinstance(data, Samples) else list(data)
-        self._samples = {samples.name: samples for samples in data_sets}
-        if len(self._samples) < len(data_sets):
+        self._samples = {samples.fingerprint: samples for samples in data_sets}
+        if len({samples.name for samples in data_sets}) < len(data_sets):
             raise DataError("Data sets that are compared must have different names.")
         terms = _Terms(Division.of(protocol), tuning, preparation, seed)
         self.remarks = tuple(said for s in data_sets for said in terms.division.remarks(s))
@@ -129,12 +129,13 @@ class Plan:
         Parameters
         ----------
         plans : sequence of Plan
-            Data sets of the same name must be the same.
+            A cell that several have is computed once. Data sets of the same name may differ: two
+            papers may have prepared one in two ways.
         n_folds : int, optional
             At most so many folds of each data set.
         """
         joined = cls.__new__(cls)
-        joined._samples = {name: s for plan in plans for name, s in plan._samples.items()}
+        joined._samples = {key: s for plan in plans for key, s in plan._samples.items()}
         joined.remarks = tuple(dict.fromkeys(said for plan in plans for said in plan.remarks))
         joined.tasks = tuple(
             task for plan in plans for task in plan.tasks if n_folds is None or task.fold < n_folds
@@ -190,13 +191,13 @@ class Plan:
         workers = min(joblib.effective_n_jobs(n_jobs), max(len(groups), 1))
         if workers == 1:
             for group in groups:
-                yield from compute(group, self._samples[group[0].data_set])
+                yield from compute(group, self._samples[group[0].data])
             return
         parallel = joblib.Parallel(workers, return_as="generator_unordered", batch_size=1)
-        used = {task.data_set for task in tasks}
-        with _on_disk([self._samples[name] for name in sorted(used)]) as place:
+        used = {task.data for task in tasks}
+        with _on_disk([self._samples[key] for key in sorted(used)]) as place:
             calls = (
-                joblib.delayed(_compute_from)(group, place[group[0].data_set], os.getpid())
+                joblib.delayed(_compute_from)(group, place[group[0].data], os.getpid())
                 for group in groups
             )
             with _interrupts_held_back():  # the workers start here
@@ -344,8 +345,8 @@ def _on_disk(data_sets: Iterable[Samples]) -> Iterator[dict[str, str]]:
     with TemporaryDirectory(prefix="polychotomy-", ignore_cleanup_errors=True) as folder:
         place = {}
         for number, samples in enumerate(data_sets):
-            place[samples.name] = str(Path(folder) / f"{number}.joblib")
-            joblib.dump(samples, place[samples.name])
+            place[samples.fingerprint] = str(Path(folder) / f"{number}.joblib")
+            joblib.dump(samples, place[samples.fingerprint])
         yield place
 
 

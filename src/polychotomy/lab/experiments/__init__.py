@@ -6,18 +6,32 @@ module for each paper; a new experiment is an :class:`Experiment` there and a li
 
 from polychotomy.errors import unknown_name
 from polychotomy.lab.experiments import _allwein, _mills, _sbc, _tax_duin
+from polychotomy.lab.experiments._comparison import (
+    Comparison,
+    RankStatistics,
+    compare_tables,
+    quantity_label,
+    rank_statistics,
+    write_value,
+)
 from polychotomy.lab.experiments._experiment import Experiment, Results
 from polychotomy.lab.experiments._figures import Estimate, Figure, read_figures, write_figures
 
 __all__ = [
+    "Comparison",
     "Estimate",
     "Experiment",
     "Figure",
+    "RankStatistics",
     "Results",
+    "compare_tables",
     "get",
     "names",
+    "quantity_label",
+    "rank_statistics",
     "read_figures",
     "write_figures",
+    "write_value",
 ]
 
 _EXPERIMENTS: dict[str, Experiment] = {

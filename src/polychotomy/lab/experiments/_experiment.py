@@ -114,7 +114,7 @@ class Experiment:
         Parameters
         ----------
         data_sets, methods : sequence of str, optional
-            Some of them; by default all.
+            Some of them; by default all. Not all data sets need have a method.
         n_folds : int, optional
             At most so many folds of each data set, the first ones.
         seed : int, default=0
@@ -123,22 +123,24 @@ class Experiment:
         for name in data_sets or ():
             if name not in self.data_sets:
                 raise unknown_name("data", name, self.data_sets)
+        chosen = [name for name in self.data_sets if data_sets is None or name in data_sets]
+        samples = {name: self.load_samples(name) for name in chosen}
+        known = {name: self.make_methods(samples[name], seed) for name in chosen}
+        labels = {each.reduction for some in known.values() for each in some}
+        for method in methods or ():
+            if method not in labels:
+                raise unknown_name("methods", method, labels)
         plans = [
-            self._plan_of(name, methods, seed)
-            for name in self.data_sets
-            if data_sets is None or name in data_sets
+            self._plan_of(name, samples[name], wanted, seed)
+            for name in chosen
+            if (wanted := [m for m in known[name] if methods is None or m.reduction in methods])
         ]
         return Plan.join(plans, n_folds=n_folds)
 
-    def _plan_of(self, name: str, wanted: Sequence[str] | None, seed: int) -> Plan:
-        samples = self.load_samples(name)
-        methods = self.make_methods(samples, seed)
-        for method in wanted or ():
-            if method not in (each.reduction for each in methods):
-                raise unknown_name("methods", method, [each.reduction for each in methods])
+    def _plan_of(self, name: str, samples: Samples, methods: Sequence[Method], seed: int) -> Plan:
         return Plan(
             samples,
-            [each for each in methods if wanted is None or each.reduction in wanted],
+            methods,
             protocol=self.protocol if isinstance(self.protocol, str) else self.protocol[name],
             tuning=self.tuning,
             preparation=self.preparation,
