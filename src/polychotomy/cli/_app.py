@@ -9,6 +9,7 @@ from polychotomy.cli._codes import code_app
 from polychotomy.cli._compare import compare_command
 from polychotomy.cli._datasets import datasets_app
 from polychotomy.cli._models import explain_command, fit_command, predict_command
+from polychotomy.cli._reproduce import reproduce_command
 from polychotomy.cli._results import results_app
 from polychotomy.cli._structures import structure_app
 
@@ -20,6 +21,7 @@ app = typer.Typer(
 )
 app.command("compare")(compare_command)
 app.add_typer(results_app, name="results")
+app.command("reproduce")(reproduce_command)
 app.command("fit")(fit_command)
 app.command("predict")(predict_command)
 app.command("explain")(explain_command)

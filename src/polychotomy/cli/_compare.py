@@ -10,7 +10,14 @@ import typer
 
 from polychotomy.choose import Reduction, available_reductions
 from polychotomy.cli._files import read_data, telling_errors
-from polychotomy.cli._running import keeping_results, run_with_progress, tell, telling_interruption
+from polychotomy.cli._running import (
+    check_jobs,
+    keeping_results,
+    run_with_progress,
+    tell,
+    tell_failures,
+    telling_interruption,
+)
 from polychotomy.cli._tables import check_report, print_summary, write_report
 from polychotomy.lab import (
     Cell,
@@ -58,12 +65,6 @@ def _check_protocol(text: str) -> str:
         raise typer.BadParameter(str(error)) from None
 
 
-def _check_jobs(jobs: int) -> int:
-    if jobs == 0:
-        raise typer.BadParameter("0 is not a number of workers")
-    return jobs
-
-
 def compare_command(
     data: Annotated[
         list[str] | None,
@@ -108,7 +109,7 @@ def compare_command(
         int, typer.Option(min=0, max=2**32 - 1, help="Draws folds, random codes and learners.")
     ] = 0,
     jobs: Annotated[
-        int, typer.Option(callback=_check_jobs, help="Worker processes; -1 for all cores.")
+        int, typer.Option(callback=check_jobs, help="Worker processes; -1 for all cores.")
     ] = -1,
     store: Annotated[
         Path | None,
@@ -156,7 +157,7 @@ def compare_command(
             tell(remark)
         with keeping_results(store) as kept:
             cells, failures = run_with_progress(plan, kept, jobs, check)
-            _tell_failures(failures)
+            tell_failures(failures)
             if not cells:
                 raise ValueError("Nothing could be computed.")
             title = f"{_title(data_sets)}; {', '.join(_names(base))}, {protocol}"
@@ -214,14 +215,3 @@ def _title(data_sets: list[Samples]) -> str:
     (one,) = data_sets
     n, d = one.data.shape
     return f"{one.name}: {n} samples, {d} features, {len(one.classes)} classes"
-
-
-def _tell_failures(failures: list[Failure]) -> None:
-    """Say once for each method and reason what was left out."""
-    folds: dict[tuple[str, str, str], list[int]] = {}
-    for failure in failures:
-        method = f"{failure.reduction} ({failure.base})"
-        folds.setdefault((failure.data_set, method, failure.reason), []).append(failure.fold)
-    for (data_set, method, reason), where in folds.items():
-        n = len(where)
-        tell(f"{data_set}: {method} failed in {n} fold{'s' * (n > 1)}: {reason}")

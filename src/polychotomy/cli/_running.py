@@ -61,6 +61,24 @@ def tell(text: str) -> None:
     typer.echo(printable(text), err=True)
 
 
+def tell_failures(failures: list[Failure]) -> None:
+    """Say once for each method and reason what was left out."""
+    folds: dict[tuple[str, str, str], list[int]] = {}
+    for failure in failures:
+        method = f"{failure.reduction} ({failure.base})"
+        folds.setdefault((failure.data_set, method, failure.reason), []).append(failure.fold)
+    for (data_set, method, reason), where in folds.items():
+        n = len(where)
+        tell(f"{data_set}: {method} failed in {n} fold{'s' * (n > 1)}: {reason}")
+
+
+def check_jobs(jobs: int) -> int:
+    """Refuse 0 workers."""
+    if jobs == 0:
+        raise typer.BadParameter("0 is not a number of workers")
+    return jobs
+
+
 @contextmanager
 def telling_interruption(store: Path | None) -> Iterator[Callable[[], None]]:
     """End with status 130 after Ctrl-C, instead of a traceback.

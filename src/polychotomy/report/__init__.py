@@ -1,5 +1,9 @@
-"""One page that says which reduction to use, and how sure that is. Needs the extra ``report``."""
+"""Pages that need nothing else: which reduction to use, or a paper's figures beside ours.
 
+Needs the extra ``report``.
+"""
+
+from polychotomy.report._reproduction import write_reproduction
 from polychotomy.report._write import write_report
 
-__all__ = ["write_report"]
+__all__ = ["write_report", "write_reproduction"]

@@ -249,6 +249,43 @@ def reject_figure() -> Spec:
     )
 
 
+def agreement_figure(
+    points: list[dict[str, Any]], x_title: str, y_title: str, *, logarithmic: bool
+) -> Spec:
+    """Return the plot of our figures against published ones, with the diagonal.
+
+    Each point has ``theirs``, ``ours``, ``difference``, ``data_set``, ``method`` and ``verdict``,
+    which the shape tells as well as the colour.
+    """
+    least = _SHORTEST_TIME if logarithmic else -np.inf
+    points = [p | {name: max(p[name], least) for name in ("theirs", "ours")} for p in points]
+    both = [p[name] for p in points for name in ("theirs", "ours")]
+    ends = [{"theirs": end, "ours": end} for end in (min(both), max(both))]
+    scale = {"scale": {"type": "log"} if logarithmic else {"zero": False}}
+    place = {"x": _number("theirs", x_title) | scale, "y": _number("ours", y_title) | scale}
+    verdicts = ["agrees", "differs", "not judged"]
+    told = {"field": "verdict", "type": "nominal", "legend": {"title": None, "orient": "top"}}
+    shown = [_told("data_set", "Data set"), _told("method", "Method")]
+    shown += [_told(name, name.capitalize(), ".4~g") for name in ("ours", "theirs", "difference")]
+    encoding = {
+        "shape": told | {"scale": {"domain": verdicts, "range": ["circle", "cross", "square"]}},
+        "color": told
+        | {"scale": {"domain": verdicts, "range": ["var(--plus)", "var(--minus)", "var(--line)"]}},
+        "tooltip": [*shown, _told("verdict", "Agreement")],
+    }
+    diagonal = {"type": "line", "color": "var(--line)", "strokeDash": [3, 3]}
+    return _spec(
+        points,
+        [
+            {"data": {"values": ends}, "mark": diagonal, "encoding": place},
+            {
+                "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1},
+                "encoding": place | encoding,
+            },
+        ],
+    )
+
+
 def _spec(values: list[Any], layers: list[Spec], *, n_rows: int = 12) -> Spec:
     return {
         "width": "container",

@@ -1,4 +1,4 @@
-"""``write_report``: from finished cells to one file."""
+"""``write_report``: from finished cells to one file; and how any page becomes a file."""
 
 import os
 import tempfile
@@ -68,8 +68,12 @@ def write_report(
     """
     from polychotomy.report._page import page_contents
 
+    return write_page(path, "page", page_contents(cells, model, title))
+
+
+def write_page(path: str | os.PathLike[str], name: str, contents: dict[str, Any]) -> Path:
+    """Write the page of the template ``name.html.jinja`` with the script ``name.js``."""
     jinja2 = require("jinja2", extra="report")
-    contents = page_contents(cells, model, title)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE),
         autoescape=True,
@@ -77,10 +81,11 @@ def write_report(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    html = environment.get_template("page.html.jinja").render(
+    html = environment.get_template(f"{name}.html.jinja").render(
         **contents,
         style=(_HERE / "page.css").read_text("utf-8"),
-        script=(_HERE / "page.js").read_text("utf-8"),
+        shared_script=(_HERE / "shared.js").read_text("utf-8"),
+        script=(_HERE / f"{name}.js").read_text("utf-8"),
         library=_drawing_library(),
     )
     return _replace(Path(path), html)

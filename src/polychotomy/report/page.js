@@ -1,8 +1,6 @@
-// Everything that moves on the page. Names from the data become text, never markup.
-const { plots, details } = JSON.parse(document.getElementById("data").textContent);
+// Everything that moves on the page of a comparison. Names from the data become text, never markup.
+const { details } = data;
 const methodNames = JSON.parse(document.getElementById("method-names").textContent);
-const views = {};
-const byId = (id) => document.getElementById(id);
 
 function element(tag, { text, className, ...attributes } = {}, ...children) {
   const made = document.createElement(tag);
@@ -16,39 +14,17 @@ const percent = (share, digits = 2) => `${(100 * share).toFixed(digits)} %`;
 const nameOf = (text) => element("span", { text, className: "name", dir: "auto", title: text });
 const longText = (text) => element("span", { text, className: "long", dir: "auto" });
 
-// Plots
-
-const ink = { labelColor: "currentColor", titleColor: "currentColor" };
-const config = {
-  background: null,
-  font: "system-ui, sans-serif",
-  view: { stroke: null },
-  axis: {
-    ...ink, gridColor: "var(--rule)", domainColor: "var(--line)", tickColor: "var(--line)",
-    labelLimit: 150, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal",
-  },
-  axisX: { labelFlush: false, labelOverlap: true },
-};
-
-async function draw(name) {
-  const holder = document.querySelector(`[data-plot="${name}"]`);
-  const figure = holder.closest("figure");
-  const description = [...figure.querySelectorAll("figcaption, .about")].map((e) => e.textContent);
-  const spec = { ...plots[name], description: description.join(". ") };
-  const { view } = await vegaEmbed(holder, spec, {
-    mode: "vega-lite", renderer: "svg", actions: false, ast: true, config,
-    tooltip: { theme: "custom", disableDefaultStyle: true },
-  });
-  view.addEventListener("click", (_, item) => {
-    const index = methodNames.indexOf(item?.datum?.method);
-    if (index >= 0) select(index);
-  });
-  views[name] = view;
-}
-
 // One method, everywhere
 
 let selected = null;
+
+async function drawMethods(name) {
+  await draw(name);
+  views[name].addEventListener("click", (_, item) => {
+    const index = methodNames.indexOf(item?.datum?.method);
+    if (index >= 0) select(index);
+  });
+}
 
 function select(index) {
   selected = index === selected ? null : index;
@@ -78,22 +54,6 @@ document.addEventListener("keydown", (event) => {
 
 const comparison = byId("comparison");
 const body = comparison.tBodies[0];
-const headers = [...comparison.tHead.rows[0].cells];
-
-function sortBy(header) {
-  const column = headers.indexOf(header);
-  const turn = header.getAttribute("aria-sort") === "ascending" ? -1 : 1;
-  for (const other of headers) other.removeAttribute("aria-sort");
-  header.setAttribute("aria-sort", turn > 0 ? "ascending" : "descending");
-  const key = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent;
-  const missing = (value) => value === "" || value === "—";
-  const compare = (a, b) => {
-    if (missing(a) || missing(b)) return missing(a) - missing(b);
-    const difference = Number(a) - Number(b);
-    return turn * (Number.isNaN(difference) ? a.localeCompare(b) : difference);
-  };
-  body.append(...[...body.rows].sort((a, b) => compare(key(a), key(b))));
-}
 
 function filter() {
   const dataSet = byId("data-set")?.value ?? "0";
@@ -122,9 +82,7 @@ function chooseMeasure() {
   views.measure?.signal("measure", shown).runAsync();
 }
 
-for (const header of headers) {
-  header.querySelector("button").addEventListener("click", () => sortBy(header));
-}
+sortable(comparison);
 byId("data-set")?.addEventListener("change", filter);
 byId("measure").addEventListener("change", chooseMeasure);
 
@@ -214,7 +172,7 @@ async function showProbabilities() {
   plots.reject.layer[1].data.values = curve.slice(0, 1);
   byId("threshold").max = String(curve.length - 1);
   byId("threshold").value = "0";
-  await Promise.all(ofMethod.map(draw));
+  await Promise.all(ofMethod.map(drawMethods));
   moveThreshold();
 }
 
@@ -245,11 +203,8 @@ function showDetail() {
 byId("detail")?.addEventListener("change", showDetail);
 byId("threshold").addEventListener("input", moveThreshold);
 
-addEventListener("beforeprint", () => {
-  for (const closed of document.querySelectorAll("details")) closed.open = true;
-});
 filter();
-await Promise.all(Object.keys(plots).filter((name) => !ofMethod.includes(name)).map(draw));
+await Promise.all(Object.keys(plots).filter((name) => !ofMethod.includes(name)).map(drawMethods));
 chooseMeasure();
 await showDetail();
 document.documentElement.dataset.ready = "yes";

@@ -13,8 +13,8 @@ _LABELS = {
     "average_rank": "Average rank",
     "brier": "Brier score",
     "brier_winning": "Brier score of the winning class",
-    "difference_high_percent": "Upper end of the difference (points)",
-    "difference_low_percent": "Lower end of the difference (points)",
+    "difference_high_percent": "Difference, to (points)",
+    "difference_low_percent": "Difference, from (points)",
     "error_percent": "Error (%)",
     "fit_seconds": "Training (s)",
     "largest_relative_error_increase_percent": "Largest increase of the error (%)",
@@ -154,7 +154,9 @@ class RankStatistics:
             return f"The methods do not differ at {1 - _LEVEL:.0%} ({f})."
         best = self.against_best.names[self.against_best.control]
         worse = ", ".join(self.worse) or "none"
-        return f"The methods differ at {1 - _LEVEL:.0%} ({f}); worse than {best}, the best: {worse}."
+        return (
+            f"The methods differ at {1 - _LEVEL:.0%} ({f}); worse than {best}, the best: {worse}."
+        )
 
 
 def rank_statistics(figures: Iterable[Figure], *, theirs: bool = False) -> RankStatistics | None:

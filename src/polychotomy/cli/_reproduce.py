@@ -1,0 +1,253 @@
+"""``polychotomy reproduce``: a paper's experiment again, with its figures beside ours."""
+
+import json
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from itertools import islice
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import polychotomy
+from polychotomy.cli._files import check_can_write, replacing, telling_errors
+from polychotomy.cli._reproduction_tables import print_experiments, print_reproduction
+from polychotomy.cli._running import (
+    check_jobs,
+    keeping_results,
+    run_with_progress,
+    tell,
+    tell_failures,
+    telling_interruption,
+)
+from polychotomy.cli._tables import check_report
+from polychotomy.lab import Cell, Failure, Plan, Store, experiments
+from polychotomy.lab.experiments import Experiment, Figure
+
+_QUICK_FOLDS = 2
+_LIST = "list"
+
+
+def _check_names(names: list[str]) -> list[str]:
+    try:
+        for name in names:
+            if names != [_LIST]:
+                experiments.get(name)
+    except ValueError as error:
+        raise typer.BadParameter(f"{error} `polychotomy reproduce list` tells of them.") from None
+    return list(dict.fromkeys(names))
+
+
+def _check_out(path: Path | None) -> Path | None:
+    if path is not None and path.suffix != ".csv":
+        raise typer.BadParameter("its name must end in .csv")
+    return path
+
+
+def reproduce_command(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME…",
+            callback=_check_names,
+            help="Experiments, or list to see which there are.",
+        ),
+    ],
+    data: Annotated[
+        str | None, typer.Option(help="Some of the data sets, with commas; by default all.")
+    ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A method, as the tables call it; again for each. By default all.",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="A first look in minutes: small data sets, two folds."),
+    ] = False,
+    folds: Annotated[
+        int | None, typer.Option(min=1, help="The first so many folds; by default all.")
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="Draws folds, random codes and learners.")
+    ] = 0,
+    jobs: Annotated[
+        int, typer.Option(callback=check_jobs, help="Worker processes; -1 for all cores.")
+    ] = -1,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep every finished cell in this file, and compute none that is there. By "
+            "default a temporary file, which stays only if the run does not finish."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            callback=_check_out,
+            help="Write a row for each figure; FILE.environment.json tells versions and machine.",
+        ),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a page to this HTML file.", metavar="FILE.html")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="For programs, not for people.")] = False,
+) -> None:
+    """Run experiments of the papers again, and put our figures beside theirs.
+
+    A figure agrees if it lies within the spread that the paper gives or, where there is none, if
+    theirs lies within our 95 % bootstrap interval. What several experiments share is computed once.
+    Most take hours: start with `--quick`, and give a `--store` to go on where it was.
+
+    For example:
+
+    * `polychotomy reproduce list`
+    * `polychotomy reproduce sbckernel-2 --quick`
+    * `polychotomy reproduce sbc-2 sbc-3 --data glass,soybean --store sbc.sqlite --report sbc.html`
+
+    Exit status: 0 done, whether or not figures agree; 1 data, store or a path cannot be used, or
+    nothing could be computed; 2 wrong usage; 130 interrupted.
+    """
+    if names == [_LIST]:
+        print_experiments([experiments.get(name) for name in experiments.names()], as_json)
+        return
+    chosen = [experiments.get(name) for name in names]
+    if quick and folds is None:
+        folds = _QUICK_FOLDS
+    wanted = None if data is None else [d.strip() for d in data.split(",") if d.strip()]
+    options = {"experiments": names, "data": wanted, "methods": methods, "folds": folds}
+    with telling_interruption(store) as check, telling_errors():
+        check_report(report)
+        for path in () if out is None else (out, _environment_path(out)):
+            check_can_write(path)
+        plans = [
+            each.plan(
+                each.quick if quick and wanted is None else wanted,
+                methods=methods or None,
+                n_folds=folds,
+                seed=seed,
+            )
+            for each in chosen
+        ]
+        with keeping_results(store) as kept:
+            results, failures = _run(plans, kept, jobs, check)
+            tell_failures(failures)
+            found = [e.figures(cells) for e, cells in zip(chosen, results, strict=True)]
+            figures = [figure for some in found for figure in some]
+            if not figures:
+                raise ValueError(_nothing(results))
+            environment = _environment(options | {"quick": quick, "seed": seed}, results, failures)
+            if out is not None:
+                _write(figures, environment, out)
+            if report is not None:
+                _report(figures, chosen, report, environment)
+    if as_json:
+        typer.echo(json.dumps(_as_dict(figures, chosen, environment, failures), indent=2))
+    else:
+        print_reproduction(figures, chosen)
+
+
+def _run(
+    plans: Sequence[Plan], store: Store, jobs: int, check: Any
+) -> tuple[list[list[Cell]], list[Failure]]:
+    """Return the cells of each plan; what they share is computed once."""
+    joined = Plan.join(plans)
+    for remark in joined.remarks:
+        tell(remark)
+    cells, failures = run_with_progress(joined, store, jobs, check)
+    failed = {failure.key for failure in failures}
+    rest = iter(cells)  # they come in the order of the tasks, those that failed left out
+    return [
+        list(islice(rest, sum(task.key not in failed for task in plan.tasks))) for plan in plans
+    ], failures
+
+
+def _nothing(results: Sequence[Sequence[Cell]]) -> str:
+    if any(results):
+        return "What was run makes none of the published figures. Leave out --methods or name more."
+    return "Nothing could be computed."
+
+
+def _environment(
+    options: dict[str, Any], results: Sequence[Sequence[Cell]], failures: Sequence[Failure]
+) -> dict[str, Any]:
+    """Return what the figures depend on, and what they cost."""
+    cells = {cell.key: cell for some in results for cell in some}
+    seconds = sum(cell.fit_seconds + cell.predict_seconds for cell in cells.values())
+    packages = ("numpy", "scipy", "scikit-learn", "numba", "galois", "joblib")
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "options": options,
+        "cells": len(cells),
+        "failures": len(failures),
+        "cpu_seconds_without_tuning": round(seconds, 1),
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "versions": {"polychotomy": polychotomy.__version__}
+        | {name: version(name) for name in packages},
+    }
+
+
+def _environment_path(out: Path) -> Path:
+    return out.with_suffix(".environment.json")
+
+
+def _write(figures: Sequence[Figure], environment: dict[str, Any], out: Path) -> None:
+    experiments.write_figures(figures, out)
+    with replacing(_environment_path(out)) as beside:
+        beside.write_text(json.dumps(environment, indent=2) + "\n", "utf-8")
+    tell(f"{len(figures)} figures in {out}")
+
+
+def _report(
+    figures: Sequence[Figure],
+    chosen: Sequence[Experiment],
+    path: Path,
+    environment: dict[str, Any],
+) -> None:
+    from polychotomy.report import write_reproduction
+
+    write_reproduction(figures, chosen, path, environment=environment)
+    tell(f"Report: {path.resolve()}")
+
+
+def _as_dict(
+    figures: Sequence[Figure],
+    chosen: Sequence[Experiment],
+    environment: dict[str, Any],
+    failures: Sequence[Failure],
+) -> dict[str, Any]:
+    tables = experiments.compare_tables(figures)
+    return {
+        "tables": {
+            table.name: {
+                "title": table.title,
+                "agreeing": table.n_agreeing,
+                "judged": len(table.judged),
+                "figures": [_plain(figure) for figure in table.figures],
+            }
+            for table in tables
+        },
+        "choices": {each.name: each.choices for each in chosen},
+        "environment": environment,
+        "failures": [asdict(failure) for failure in failures],
+    }
+
+
+def _plain(figure: Figure) -> dict[str, Any]:
+    """Return a figure as JSON can hold it: nothing for what is not a number."""
+    values = asdict(figure) | {"difference": figure.difference}
+    return {
+        name: None if isinstance(value, float) and not isfinite(value) else value
+        for name, value in values.items()
+    }
