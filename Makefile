@@ -7,7 +7,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: help demo test test-slow lint format bench clean
+.PHONY: help demo test test-slow lint format bench results clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -42,6 +42,9 @@ bench: $(READY)  ## measure against scikit-learn, SciPy and LIBSVM
 	$(BIN)/python benchmarks/reductions.py
 	$(BIN)/python benchmarks/probabilities.py speed
 	$(BIN)/python benchmarks/trees.py
+
+results: $(READY)  ## write docs/results.md from results/
+	$(BIN)/python docs/make_results.py
 
 clean:  ## remove everything that was made
 	rm -rf $(VENV) .coverage .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist

@@ -1,0 +1,287 @@
+"""Writes docs/results.md from the files in results/: ``make results``.
+
+For each experiment, ``results/NAME.csv`` and ``results/NAME.environment.json`` are what
+``polychotomy reproduce NAME --out results/NAME.csv`` wrote. ``results/reasons.toml`` has what a
+program cannot know: likely reasons for disagreements, and verdicts on conclusions.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from scipy.stats import binomtest
+
+from polychotomy.assess import average_ranks
+from polychotomy.lab import experiments, published
+from polychotomy.lab.experiments import (
+    Comparison,
+    Experiment,
+    Figure,
+    compare_tables,
+    quantity_label,
+    rank_statistics,
+    read_figures,
+    write_value,
+)
+
+ROOT = Path(__file__).parent.parent
+INTRODUCTION = """# The papers' experiments again
+
+This page is made by `make results` from the files in `results/`; nothing here is typed by hand but
+reasons and verdicts. An experiment is run again with
+`polychotomy reproduce NAME --out results/NAME.csv`; `polychotomy reproduce list` tells of all.
+
+A figure agrees if it lies within the spread that the paper gives or, where there is none, if the
+published one lies within our 95 % bootstrap interval; of the ends of an interval, if our difference
+lies between the published ones. Times are not judged, nor is what was run in part of the folds.
+In the tables, ours comes first, the published figure in parentheses; ✗ marks those that disagree,
+\\* those of which not all folds were run."""
+
+Results = dict[str, list[Figure]]
+
+
+def make_page(folder: Path) -> str:
+    """Return the page as it follows from the files in a folder."""
+    known = [experiments.get(name) for name in experiments.names()]
+    results = {
+        each.name: read_figures(folder / f"{each.name}.csv")
+        for each in known
+        if (folder / f"{each.name}.csv").exists()
+    }
+    told = tomllib.loads((folder / "reasons.toml").read_text("utf-8"))
+    parts = [INTRODUCTION, _overview(known, results)]
+    for each in known:
+        if each.name in results:
+            environment = json.loads((folder / f"{each.name}.environment.json").read_text("utf-8"))
+            reasons = told.get("disagreement", [])
+            parts += _experiment(each, results[each.name], environment, reasons)
+    parts += ["## Which conclusions hold"]
+    parts += [_conclusion(each, results) for each in told.get("conclusion", [])]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _expected(experiment: Experiment) -> list[published.Cell]:
+    """Return the published figures that the experiment could give."""
+    return [
+        cell
+        for name in experiment.tables
+        for cell in published.table(name).cells
+        if cell.quantity in experiment.quantities and isfinite(cell.value)
+    ]
+
+
+def _overview(known: Sequence[Experiment], results: Results) -> str:
+    rows = []
+    for each in known:
+        n, total = len(_found(results.get(each.name, []))), len(_expected(each))
+        tables = compare_tables(results.get(each.name, []))
+        judged = sum(len(table.judged) for table in tables)
+        agree = sum(table.n_agreeing for table in tables)
+        said = f"{agree} of {judged}" if judged else "–"
+        rows.append([each.name, each.title, f"{n} of {total}", said, f"{each.hours:g}"])
+    heads = ["experiment", "what it shows", "figures run", "agree", "hours for all"]
+    return _table(heads, rows, n_words=2)
+
+
+def _found(figures: Iterable[Figure]) -> set[tuple[str, ...]]:
+    """Return which published figures there are."""
+    return {_place(figure) for figure in figures if isfinite(figure.theirs)}
+
+
+def _place(what: Figure | published.Cell) -> tuple[str, ...]:
+    return what.paper, what.table, what.data_set, what.method, what.quantity
+
+
+def _experiment(
+    experiment: Experiment,
+    figures: list[Figure],
+    environment: dict[str, Any],
+    reasons: list[dict[str, str]],
+) -> Iterator[str]:
+    yield f"## {experiment.name}: {experiment.title}"
+    yield _about_run(environment)
+    for table in compare_tables(figures):
+        yield f"### {table.name}: {table.title}"
+        yield table.words
+        for quantity in table.quantities:
+            yield _matrix(table, quantity)
+        for whose in ("ours", "theirs"):
+            test = rank_statistics(table.figures, theirs=whose == "theirs")
+            if test is not None:
+                yield f"By {whose}: {test.words}"
+    yield _disagreements(experiment, figures, reasons)
+    yield _not_run(experiment, figures)
+    choices = "\n".join(f"- {choice}" for choice in experiment.choices)
+    yield f"What the paper leaves open, and what was taken:\n\n{choices}" if choices else ""
+
+
+def _about_run(environment: dict[str, Any]) -> str:
+    versions = ", ".join(f"{name} {v}" for name, v in environment["versions"].items())
+    hours = environment["cpu_seconds_without_tuning"] / 3600
+    return (
+        f"Run on {environment['date']} with seed {environment['options']['seed']}: "
+        f"{environment['cells']} cells, {environment['failures']} failed, {hours:.2g} CPU hours of "
+        f"training and predicting beside the tuning, on {environment['cores']} cores "
+        f"({environment['machine']}); Python {environment['python']}, {versions}."
+    )
+
+
+def _matrix(table: Comparison, quantity: str) -> str:
+    """Return the figures of a quantity; of data sets and methods, the fewer are columns."""
+    cells = {(f.data_set, f.method): _both(f) for f in table.figures if f.quantity == quantity}
+    data_sets = list(dict.fromkeys(data_set for data_set, _ in cells))
+    methods = list(dict.fromkeys(method for _, method in cells))
+    label = quantity_label(quantity)
+    if len(methods) <= len(data_sets):
+        rows = [[d, *(cells.get((d, m), "") for m in methods)] for d in data_sets]
+        return _table([label, *methods], rows)
+    rows = [[m, *(cells.get((d, m), "") for d in data_sets)] for m in methods]
+    return _table([label, *data_sets], rows)
+
+
+def _both(figure: Figure) -> str:
+    text = write_value(figure.ours, figure.quantity)
+    if isfinite(figure.theirs):
+        text += f" ({write_value(figure.theirs, figure.quantity)})"
+    if not figure.complete:
+        text += " \\*"
+    return text + " ✗" * (figure.agrees is False)
+
+
+def _disagreements(
+    experiment: Experiment, figures: Iterable[Figure], reasons: list[dict[str, str]]
+) -> str:
+    """Return what disagrees, by its likely reason."""
+    found: dict[str, list[Figure]] = {}
+    for figure in figures:
+        if figure.agrees is False:
+            reason = next((r["reason"] for r in reasons if _fits(r, experiment, figure)), "")
+            found.setdefault(reason, []).append(figure)
+    if not found:
+        return ""
+    lines = [
+        f"- {_names(some)}: {reason or '**unexplained.**'}"
+        for reason, some in sorted(found.items(), key=lambda item: item[0] == "")
+    ]
+    return "Where they do not agree, and the likely reason:\n\n" + "\n".join(lines)
+
+
+def _fits(reason: dict[str, str], experiment: Experiment, figure: Figure) -> bool:
+    """Return whether all patterns of a reason match; those not given match everything."""
+    given = {
+        "experiment": experiment.name,
+        "table": figure.table,
+        "data_set": figure.data_set,
+        "method": figure.method,
+        "quantity": figure.quantity,
+    }
+    return all(fnmatchcase(value, reason.get(name, "*")) for name, value in given.items())
+
+
+def _names(figures: Iterable[Figure]) -> str:
+    by_data_set: dict[str, list[str]] = {}
+    for figure in figures:
+        by_data_set.setdefault(figure.data_set, []).append(figure.method)
+    return "; ".join(
+        f"{data_set} ({', '.join(dict.fromkeys(methods))})"
+        for data_set, methods in by_data_set.items()
+    )
+
+
+def _not_run(experiment: Experiment, figures: Iterable[Figure]) -> str:
+    found = _found(figures)
+    missing = [cell for cell in _expected(experiment) if _place(cell) not in found]
+    if not missing:
+        return ""
+    data_sets = ", ".join(dict.fromkeys(cell.data_set for cell in missing))
+    return (
+        f"Not run: {len(missing)} of {len(_expected(experiment))} figures ({data_sets}). The whole "
+        f"experiment takes about {experiment.hours:g} hours on two cores."
+    )
+
+
+def _conclusion(told: dict[str, Any], results: Results) -> str:
+    """Return a conclusion of a paper, what the figures say of it, and the verdict."""
+    name = experiments.get(told["experiment"]).name
+    figures = [f for f in results.get(name, []) if f.complete]
+    said = [_evidence(told, figures, whose) for whose in ("ours", "theirs")]
+    verdict = told.get("verdict") or ("**not judged.**" if any(said) else "**not run.**")
+    return "\n".join(
+        [
+            f"- {told['claim']} ({name}).",
+            *(f"  - {sentence}" for sentence in said if sentence),
+            f"  - Verdict: {verdict}",
+        ]
+    )
+
+
+def _evidence(told: dict[str, Any], figures: Sequence[Figure], whose: str) -> str:
+    """Return what our figures, or theirs for the same, say of a conclusion; "" if nothing."""
+    quantity = told.get("quantity", "error_percent")
+    values = {
+        (f.data_set, f.method): getattr(f, whose)
+        for f in figures
+        if f.quantity == quantity and isfinite(f.ours) and isfinite(getattr(f, whose))
+    }
+    if "ranks" in told:
+        return _ranks(values, told["ranks"], whose)
+    if "value" in told:
+        found = [v for (_, method), v in values.items() if method == told["value"]]
+        return f"{whose.capitalize()}: {write_value(found[0], quantity)}." if found else ""
+    return _pair(values, _several(told["first"]), _several(told["second"]), quantity, whose)
+
+
+def _several(names: str | list[str]) -> list[str]:
+    return [names] if isinstance(names, str) else names
+
+
+def _ranks(values: dict[tuple[str, str], float], methods: list[str], whose: str) -> str:
+    """Return the average ranks over the data sets on which all methods were run."""
+    data_sets = dict.fromkeys(data_set for data_set, _ in values)
+    full = [d for d in data_sets if all((d, m) in values for m in methods)]
+    if not full:
+        return ""
+    ranks = average_ranks([[round(values[d, m], 2) for m in methods] for d in full])
+    told = ", ".join(f"{m} {r:.2f}" for m, r in zip(methods, ranks, strict=True))
+    return f"{whose.capitalize()}: average ranks over {len(full)} data sets: {told}."
+
+
+def _pair(
+    values: dict[tuple[str, str], float],
+    first: list[str],
+    second: list[str],
+    quantity: str,
+    whose: str,
+) -> str:
+    """Return how often, and by how much, one method is below another, with a sign test."""
+    data_sets = dict.fromkeys(data_set for data_set, _ in values)
+    differences = [
+        round(values[d, a] - values[d, b], 6)
+        for a, b in zip(first, second, strict=True)
+        for d in data_sets
+        if (d, a) in values and (d, b) in values
+    ]
+    if not differences:
+        return ""
+    below, above = sum(x < 0 for x in differences), sum(x > 0 for x in differences)
+    p = binomtest(below, below + above).pvalue if below + above else 1.0
+    mean = write_value(sum(differences) / len(differences), quantity, sign=True)
+    return (
+        f"{whose.capitalize()}: lower in {below}, higher in {above} of {len(differences)} cases, "
+        f"on average by {mean} (sign test p = {p:.2g})."
+    )
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], n_words: int = 1) -> str:
+    """Return a table in Markdown; all columns but the first `n_words` hold numbers."""
+    kinds = ["---"] * n_words + ["---:"] * (len(heads) - n_words)
+    lines = [heads, kinds, *rows]
+    return "\n".join("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |" for row in lines)
+
+
+if __name__ == "__main__":
+    (ROOT / "docs" / "results.md").write_text(make_page(ROOT / "results"), "utf-8")
