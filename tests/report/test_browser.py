@@ -6,7 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from polychotomy.report import write_report
+from polychotomy.report import write_report, write_reproduction
+from tests.lab.experiments.tiny import make_figure, make_tiny
 from tests.report.cells import random_cells
 from tests.report.test_report import HOSTILE
 
@@ -41,7 +42,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Three pages: of one data set, of three, and of names that try to break out."""
+    """Pages: of one data set, of three, of names that try to break out; a reproduction."""
     folder, rng = tmp_path_factory.mktemp("pages"), np.random.default_rng(3)
     write_report(random_cells(rng, ERRORS, n_folds=3), folder / "one.html")
     several = [c for d in ("iris", "wine", "glass") for c in random_cells(rng, ERRORS, data_set=d)]
@@ -55,6 +56,12 @@ def folder(tmp_path_factory):
         )
     ]
     write_report(hostile, folder / "hostile.html", title=HOSTILE[0])
+    figures = [
+        make_figure("iris", "OVA", 6.0, 5.0),
+        make_figure("wine", "OVA", 7.0, 9.0, agrees=False),
+        make_figure(HOSTILE[0], HOSTILE[0], 8.0, 6.0, agrees=None),
+    ]
+    write_reproduction(figures, [make_tiny()], folder / "reproduction.html")
     return folder
 
 
@@ -311,3 +318,21 @@ def test_printing_shows_light_tables_in_full(opened):
     page.execute_script('dispatchEvent(new Event("beforeprint"))')
     assert all(closed.get_attribute("open") for closed in _all(page, "details"))
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+@pytest.mark.parametrize("width", [1100, 380])
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_reproduction_is_drawn_and_sorted(opened, width, dark):
+    page = opened("reproduction", width=width, dark=dark)
+    marks = _all(page, '[data-plot="table-0-plot-0"] .mark-symbol path[aria-roledescription]')
+    assert len(marks) == 3
+    assert len({mark.get_attribute("d") for mark in marks}) == 3  # not by colour alone
+    assert "Agreement: differs" in marks[1].get_attribute("aria-label")
+    assert page.execute_script("return document.documentElement.scrollWidth") <= width
+    head = _all(page, "table.sortable thead button")[5]
+    head.send_keys(Keys.ENTER)
+    rows = "[...document.querySelectorAll('table.sortable tbody tr')]"
+    read = f"return {rows}.map((row) => row.cells[0].textContent)"
+    assert page.execute_script(read) == [HOSTILE[0], "iris", "wine"]
+    head.send_keys(Keys.ENTER)
+    assert page.execute_script(read) == ["wine", "iris", HOSTILE[0]]

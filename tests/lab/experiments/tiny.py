@@ -29,7 +29,11 @@ def cells_with(data_set, method, wrong, n=100, n_folds=1):
 
 def make_methods(samples, seed):
     return [
-        Method(name, "ridge", CodeClassifier(make_base("ridge"), code, random_state=seed))
+        Method(
+            name,
+            "ridge",
+            CodeClassifier(make_base("ridge"), code, probability=None, random_state=seed),
+        )
         for name, code in CODES.items()
     ]
 

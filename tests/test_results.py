@@ -1,0 +1,111 @@
+"""docs/results.md is what docs/make_results.py makes of the files in results/."""
+
+import json
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+from polychotomy.lab import experiments
+from polychotomy.lab.experiments import write_figures
+from tests.lab.experiments.tiny import make_figure, make_tiny
+
+ROOT = Path(__file__).parent.parent
+ENVIRONMENT = {
+    "date": "2020-02-02",
+    "options": {"seed": 3},
+    "cells": 6,
+    "failures": 1,
+    "cpu_seconds_without_tuning": 7200,
+    "machine": "abacus",
+    "cores": 2,
+    "python": "3.11",
+    "versions": {"numpy": "2.2"},
+}
+REASONS = """
+[[disagreement]]
+experiment = "sbckernel-*"
+method = "ALL*"
+reason = "Other votes."
+
+[[conclusion]]
+experiment = "sbckernel-2"
+claim = "OVA is better"
+first = "OVA"
+second = "ALL-PAIRS"
+verdict = "It is."
+
+[[conclusion]]
+experiment = "sbckernel-2"
+claim = "The order is as it is"
+ranks = ["OVA", "ALL-PAIRS"]
+
+[[conclusion]]
+experiment = "sbckernel-2"
+claim = "It is fast"
+quantity = "fit_seconds"
+value = "OVA"
+"""
+
+
+@pytest.fixture(scope="module")
+def program():
+    spec = spec_from_file_location("make_results", ROOT / "docs" / "make_results.py")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(experiments, "_EXPERIMENTS", {"sbckernel-2": make_tiny()})
+    figures = [
+        make_figure("iris", "OVA", 21.33, 20.0),
+        make_figure("iris", "ALL-PAIRS", 24.0, 30.0, agrees=False),
+        make_figure("wine", "OVA", 5.88, 9.0, agrees=False),
+        make_figure("wine", "ALL-PAIRS", 4.71, 10.0, agrees=False),
+        make_figure("car", "OVA", 1.1, 9.0, None, n_folds=2),
+    ]
+    write_figures(figures, tmp_path / "sbckernel-2.csv")
+    (tmp_path / "sbckernel-2.environment.json").write_text(json.dumps(ENVIRONMENT))
+    (tmp_path / "reasons.toml").write_text(REASONS)
+    return tmp_path
+
+
+def test_the_page_is_what_the_results_make(program):
+    expected = program.make_page(ROOT / "results")
+    assert (ROOT / "docs" / "results.md").read_text("utf-8") == expected, "run make results"
+
+
+def test_tables_reasons_and_what_is_missing(program, folder):
+    page = program.make_page(folder)
+    assert "| sbckernel-2 | Two reductions of ridge | 5 of 35 | 1 of 4 | 0.5 |" in page
+    assert "| Error (%) | OVA | ALL-PAIRS |" in page
+    assert "| iris | 20.00 (21.33) | 30.00 (24.00) ✗ |" in page
+    assert "| car | 9.00 (1.10) \\* |  |" in page
+    assert "- iris (ALL-PAIRS); wine (ALL-PAIRS): Other votes." in page
+    assert "- wine (OVA): **unexplained.**" in page
+    assert page.index("Other votes.") < page.index("unexplained")
+    assert "Not run: 30 of 35 figures (" in page
+    assert "about 0.5 hours" in page
+    assert "Run on 2020-02-02 with seed 3: 6 cells, 1 failed, 2 CPU hours" in page
+
+
+def test_conclusions_are_computed(program, folder):
+    page = program.make_page(folder)
+    assert (
+        "- OVA is better (sbckernel-2).\n"
+        "  - Ours: lower in 2, higher in 0 of 2 cases, on average by −5.50 (sign test p = 0.5).\n"
+        "  - Theirs: lower in 1, higher in 1 of 2 cases, on average by −0.75 (sign test p = 1).\n"
+        "  - Verdict: It is."
+    ) in page
+    assert "  - Ours: average ranks over 2 data sets: OVA 1.00, ALL-PAIRS 2.00.\n" in page
+    assert "  - Theirs: average ranks over 2 data sets: OVA 1.50, ALL-PAIRS 1.50.\n" in page
+    assert "  - Verdict: **not judged.**" in page
+    assert "- It is fast (sbckernel-2).\n  - Verdict: **not run.**" in page
+
+
+def test_a_slip_in_the_reasons_is_found(program, folder):
+    (folder / "reasons.toml").write_text(REASONS.replace('"sbckernel-2"', '"sbckernel-22"'))
+    with pytest.raises(ValueError, match="Did you mean 'sbckernel-2'"):
+        program.make_page(folder)
