@@ -82,7 +82,8 @@ def _overview(known: Sequence[Experiment], results: Results) -> str:
         judged = sum(len(table.judged) for table in tables)
         agree = sum(table.n_agreeing for table in tables)
         said = f"{agree} of {judged}" if judged else "–"
-        rows.append([each.name, each.title, f"{n} of {total}", said, f"{each.hours:g}"])
+        run = f"{n} of {total}" if total else str(len(results.get(each.name, [])))
+        rows.append([each.name, each.title, run, said, f"{each.hours:g}"])
     heads = ["experiment", "what it shows", "figures run", "agree", "hours for all"]
     return _table(heads, rows, n_words=2)
 
@@ -222,17 +223,30 @@ def _conclusion(told: dict[str, Any], results: Results) -> str:
 def _evidence(told: dict[str, Any], figures: Sequence[Figure], whose: str) -> str:
     """Return what our figures, or theirs for the same, say of a conclusion; "" if nothing."""
     quantity = told.get("quantity", "error_percent")
-    values = {
-        (f.data_set, f.method): getattr(f, whose)
-        for f in figures
-        if f.quantity == quantity and isfinite(f.ours) and isfinite(getattr(f, whose))
-    }
+    values = _values(figures, quantity, whose)
     if "ranks" in told:
         return _ranks(values, told["ranks"], whose)
     if "value" in told:
         found = [v for (_, method), v in values.items() if method == told["value"]]
         return f"{whose.capitalize()}: {write_value(found[0], quantity)}." if found else ""
-    return _pair(values, _several(told["first"]), _several(told["second"]), quantity, whose)
+    others = _values(figures, told.get("second_quantity", quantity), whose)
+    names = zip(_several(told["first"]), _several(told["second"]), strict=True)
+    differences = [
+        round(values[d, a] - others[d, b], 6)
+        for a, b in names
+        for d in dict.fromkeys(data_set for data_set, _ in values)
+        if (d, a) in values and (d, b) in others
+    ]
+    return _pair(differences, quantity, whose) if differences else ""
+
+
+def _values(figures: Iterable[Figure], quantity: str, whose: str) -> dict[tuple[str, str], float]:
+    """Return the values of a quantity for which there is one of ours."""
+    return {
+        (f.data_set, f.method): getattr(f, whose)
+        for f in figures
+        if f.quantity == quantity and isfinite(f.ours) and isfinite(getattr(f, whose))
+    }
 
 
 def _several(names: str | list[str]) -> list[str]:
@@ -250,23 +264,8 @@ def _ranks(values: dict[tuple[str, str], float], methods: list[str], whose: str)
     return f"{whose.capitalize()}: average ranks over {len(full)} data sets: {told}."
 
 
-def _pair(
-    values: dict[tuple[str, str], float],
-    first: list[str],
-    second: list[str],
-    quantity: str,
-    whose: str,
-) -> str:
+def _pair(differences: Sequence[float], quantity: str, whose: str) -> str:
     """Return how often, and by how much, one method is below another, with a sign test."""
-    data_sets = dict.fromkeys(data_set for data_set, _ in values)
-    differences = [
-        round(values[d, a] - values[d, b], 6)
-        for a, b in zip(first, second, strict=True)
-        for d in data_sets
-        if (d, a) in values and (d, b) in values
-    ]
-    if not differences:
-        return ""
     below, above = sum(x < 0 for x in differences), sum(x > 0 for x in differences)
     p = binomtest(below, below + above).pvalue if below + above else 1.0
     mean = write_value(sum(differences) / len(differences), quantity, sign=True)

@@ -113,6 +113,28 @@ def test_the_names_of_lab():
     assert all(hasattr(polychotomy.lab, name) for name in polychotomy.lab.__all__)
 
 
+def test_the_names_of_experiments():
+    from polychotomy.lab import experiments
+
+    assert set(experiments.__all__) == {
+        "Comparison",
+        "Estimate",
+        "Experiment",
+        "Figure",
+        "RankStatistics",
+        "Results",
+        "compare_tables",
+        "get",
+        "names",
+        "quantity_label",
+        "rank_statistics",
+        "read_figures",
+        "write_figures",
+        "write_value",
+    }
+    assert all(hasattr(experiments, name) for name in experiments.__all__)
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         polychotomy.nonsense  # noqa: B018

@@ -1,12 +1,13 @@
 """docs/results.md is what docs/make_results.py makes of the files in results/."""
 
 import json
+import tomllib
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
-from polychotomy.lab import experiments
+from polychotomy.lab import experiments, published
 from polychotomy.lab.experiments import write_figures
 from tests.lab.experiments.tiny import make_figure, make_tiny
 
@@ -42,6 +43,13 @@ ranks = ["OVA", "ALL-PAIRS"]
 
 [[conclusion]]
 experiment = "sbckernel-2"
+claim = "Errors are above rejects"
+first = "OVA"
+second = "OVA"
+second_quantity = "reject_percent"
+
+[[conclusion]]
+experiment = "sbckernel-2"
 claim = "It is fast"
 quantity = "fit_seconds"
 value = "OVA"
@@ -65,6 +73,7 @@ def folder(tmp_path, monkeypatch):
         make_figure("wine", "OVA", 5.88, 9.0, agrees=False),
         make_figure("wine", "ALL-PAIRS", 4.71, 10.0, agrees=False),
         make_figure("car", "OVA", 1.1, 9.0, None, n_folds=2),
+        make_figure("iris", "OVA", 20.0, 4.0, None, quantity="reject_percent"),
     ]
     write_figures(figures, tmp_path / "sbckernel-2.csv")
     (tmp_path / "sbckernel-2.environment.json").write_text(json.dumps(ENVIRONMENT))
@@ -77,9 +86,20 @@ def test_the_page_is_what_the_results_make(program):
     assert (ROOT / "docs" / "results.md").read_text("utf-8") == expected, "run make results"
 
 
+def test_conclusions_name_published_methods():
+    told = tomllib.loads((ROOT / "results" / "reasons.toml").read_text("utf-8"))
+    for each in told["conclusion"]:
+        tables = experiments.get(each["experiment"]).tables
+        known = {cell.method for name in tables for cell in published.table(name).cells}
+        given = [each[key] for key in ("first", "second", "ranks", "value") if key in each]
+        names = {name for some in given for name in ([some] if isinstance(some, str) else some)}
+        assert names
+        assert names <= known, each["claim"]
+
+
 def test_tables_reasons_and_what_is_missing(program, folder):
     page = program.make_page(folder)
-    assert "| sbckernel-2 | Two reductions of ridge | 5 of 35 | 1 of 4 | 0.5 |" in page
+    assert "| sbckernel-2 | Two reductions of ridge | 6 of 35 | 1 of 4 | 0.5 |" in page
     assert "| Error (%) | OVA | ALL-PAIRS |" in page
     assert "| iris | 20.00 (21.33) | 30.00 (24.00) ✗ |" in page
     assert "| car | 9.00 (1.10) \\* |  |" in page
@@ -101,7 +121,12 @@ def test_conclusions_are_computed(program, folder):
     ) in page
     assert "  - Ours: average ranks over 2 data sets: OVA 1.00, ALL-PAIRS 2.00.\n" in page
     assert "  - Theirs: average ranks over 2 data sets: OVA 1.50, ALL-PAIRS 1.50.\n" in page
-    assert "  - Verdict: **not judged.**" in page
+    assert (
+        "- Errors are above rejects (sbckernel-2).\n"
+        "  - Ours: lower in 0, higher in 1 of 1 cases, on average by +16.00 (sign test p = 1).\n"
+        "  - Theirs: lower in 0, higher in 1 of 1 cases, on average by +1.33 (sign test p = 1).\n"
+        "  - Verdict: **not judged.**"
+    ) in page
     assert "- It is fast (sbckernel-2).\n  - Verdict: **not run.**" in page
 
 

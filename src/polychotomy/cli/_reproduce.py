@@ -59,7 +59,8 @@ def reproduce_command(
         ),
     ],
     data: Annotated[
-        str | None, typer.Option(help="Some of the data sets, with commas; by default all.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A data set; again for each. By default all."),
     ] = None,
     methods: Annotated[
         list[str] | None,
@@ -111,7 +112,7 @@ def reproduce_command(
 
     * `polychotomy reproduce list`
     * `polychotomy reproduce sbckernel-2 --quick`
-    * `polychotomy reproduce sbc-2 sbc-3 --data glass,soybean --store sbc.sqlite --report sbc.html`
+    * `polychotomy reproduce sbc-2 sbc-3 --data glass --store sbc.sqlite --report sbc.html`
 
     Exit status: 0 done, whether or not figures agree; 1 data, store or a path cannot be used, or
     nothing could be computed; 2 wrong usage; 130 interrupted.
@@ -122,15 +123,14 @@ def reproduce_command(
     chosen = [experiments.get(name) for name in names]
     if quick and folds is None:
         folds = _QUICK_FOLDS
-    wanted = None if data is None else [d.strip() for d in data.split(",") if d.strip()]
-    options = {"experiments": names, "data": wanted, "methods": methods, "folds": folds}
+    options = {"experiments": names, "data": data, "methods": methods, "folds": folds}
     with telling_interruption(store) as check, telling_errors():
         check_report(report)
         for path in () if out is None else (out, _environment_path(out)):
             check_can_write(path)
         plans = [
             each.plan(
-                each.quick if quick and wanted is None else wanted,
+                data or (each.quick if quick else None),
                 methods=methods or None,
                 n_folds=folds,
                 seed=seed,

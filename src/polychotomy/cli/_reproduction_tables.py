@@ -24,6 +24,7 @@ from polychotomy.lab.experiments import (
 )
 
 _VERDICTS = {True: "yes", False: "NO", None: "–"}
+_MOST_NAMES = 15
 _MARKS = {"OpenML": "↓", "nowhere": "?"}
 
 
@@ -94,7 +95,9 @@ def print_experiments(known: Sequence[Experiment], as_json: bool) -> None:
     table.add_column("data sets", overflow="fold")
     for each in known:
         sources = _sources(each)
-        names = [_MARKS.get(sources[name], "") + name for name in each.data_sets]
+        names = [_MARKS.get(sources[name], "") + name for name in each.data_sets[:_MOST_NAMES]]
+        more = len(each.data_sets) - len(names)
+        names += [f"and {more} more"] * (more > 0)
         table.add_row(each.name, each.title, f"{each.hours:g}", ", ".join(names))
     console = _console()
     console.print(table)

@@ -91,7 +91,7 @@ def reproduction_contents(
             {
                 "name": each.name,
                 "title": each.title,
-                "terms": f"Protocol {each.protocol}, tuning {each.tuning}.",
+                "terms": f"Protocol {_told(each.protocol)}; tuning {each.tuning}.",
                 "choices": each.choices,
             }
             for each in experiments

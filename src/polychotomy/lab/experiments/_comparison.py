@@ -11,6 +11,7 @@ from polychotomy.lab.experiments._figures import Figure
 _LEVEL = 0.1
 _LABELS = {
     "average_rank": "Average rank",
+    "binary_error_percent": "Error of the binary problems (%)",
     "brier": "Brier score",
     "brier_winning": "Brier score of the winning class",
     "difference_high_percent": "Difference, to (points)",
