@@ -54,6 +54,10 @@ def test_what_stands_on_it(tmp_path):
     assert "folds None" not in shown
 
 
+def test_nothing_to_judge(tmp_path):
+    assert "No figure can be judged." in written(tmp_path, FIGURES[2:5])
+
+
 def test_agreement_is_told_in_words_and_marks(tmp_path):
     rows = re.findall(r"<tr><th scope=\"row\"><span.*?</tr>", written(tmp_path), re.S)
     assert len(rows) == len(FIGURES)

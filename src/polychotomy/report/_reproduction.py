@@ -82,10 +82,10 @@ def reproduction_contents(
         )
     plots: dict[str, Any] = {}
     shown = [_table(f"table-{i}", table, plots) for i, table in enumerate(tables)]
-    n_judged = sum(table["n_judged"] for table in shown)
+    n_judged, n = (sum(table[key] for table in shown) for key in ("n_judged", "n_agreeing"))
     return {
         "title": title or f"{', '.join(each.name for each in experiments)} again",
-        "words": f"{sum(table['n_agreeing'] for table in shown)} of {n_judged} figures agree.",
+        "words": f"{n} of {n_judged} figures agree." if n_judged else "No figure can be judged.",
         "tables": shown,
         "experiments": [
             {

@@ -34,7 +34,7 @@ def test_tables_and_how_many_agree():
     assert second.title == published.table("sbckernel-2").title
     assert (second.n_agreeing, len(second.judged)) == (1, 2)
     assert second.words.startswith("1 of 2 figures agree; 1 more is not judged")
-    assert third.words.startswith("No figure can be judged; 1 more")
+    assert third.words.startswith("None of 1 figures can be judged: ")
     assert third.quantities == ("difference_low_percent",)
     assert own.title == "What the paper does not print"
     assert compare_tables(figures[:2])[0].words == "1 of 2 figures agree."

@@ -23,7 +23,7 @@ _LABELS = {
     "predict_seconds": "Prediction (s)",
     "reject_percent": "Rejected (%)",
     "relative_error_increase_percent": "Increase of the error (%)",
-    "total_error_percent": "Errors and rejects (%)",
+    "total_error_percent": "Error, rejects drawn (%)",
     "uncertainty_coefficient": "Uncertainty coefficient",
 }
 
@@ -97,11 +97,12 @@ class Comparison:
     def words(self) -> str:
         """How many agree of how many, and of how many that cannot be said."""
         n, more = len(self.judged), len(self.figures) - len(self.judged)
-        said = f"{self.n_agreeing} of {n} figures agree" if n else "No figure can be judged"
-        if not more:
-            return f"{said}."
+        why = "times, parts of the folds, or nothing published"
+        if not n:
+            return f"None of {more} figures can be judged: {why}."
+        said = f"{self.n_agreeing} of {n} figures agree"
         others = f"{more} more are" if more > 1 else "1 more is"
-        return f"{said}; {others} not judged: times, parts of the folds, or nothing published."
+        return f"{said}; {others} not judged: {why}." if more else f"{said}."
 
     @property
     def quantities(self) -> tuple[str, ...]:
