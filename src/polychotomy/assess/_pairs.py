@@ -307,7 +307,11 @@ def _check_scores(first: NDArray[Any], second: NDArray[Any], test_ratio: Any) ->
             f"first and second must have a finite score for each fold. Got {gaps} that are not; "
             "leave these folds out."
         )
-    if isinstance(test_ratio, bool) or not isinstance(test_ratio, Real) or not test_ratio >= 0:
+    if (
+        isinstance(test_ratio, bool)
+        or not isinstance(test_ratio, Real)
+        or not float(test_ratio) >= 0
+    ):
         raise ValueError(
             "The 'test_ratio' parameter must be the number of test samples over that of training "
             f"samples. Got {test_ratio!r} instead."
