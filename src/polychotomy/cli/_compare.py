@@ -10,6 +10,7 @@ import typer
 
 from polychotomy.choose import Reduction, available_reductions
 from polychotomy.cli._files import read_data, telling_errors
+from polychotomy.cli._reported_model import train_recommended
 from polychotomy.cli._running import keeping_results, run_with_progress, tell, telling_interruption
 from polychotomy.cli._tables import check_report, print_summary, write_report
 from polychotomy.lab import (
@@ -19,6 +20,7 @@ from polychotomy.lab import (
     Protocol,
     Samples,
     available_bases,
+    make_base,
     summarise,
 )
 
@@ -88,7 +90,8 @@ def compare_command(
         str,
         typer.Option(
             callback=_check_reductions,
-            help="standard, all, or names with commas, such as one_vs_one,bch:hamming "
+            help="standard, all that suit the learners, or names with commas, such as "
+            "one_vs_one,bch:hamming "
             f"({', '.join(available_reductions())}).",
         ),
     ] = "standard",
@@ -118,7 +121,12 @@ def compare_command(
         ),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write a report to this HTML file.", metavar="FILE.html")
+        Path | None,
+        typer.Option(
+            help="Write a report to this HTML file, with the problems of the recommended "
+            "reduction trained on all samples.",
+            metavar="FILE.html",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For programs, not for people.")] = False,
 ) -> None:
@@ -134,6 +142,7 @@ def compare_command(
 
     * `polychotomy compare`
     * `polychotomy compare land.csv --target cover --base svm --tune greedy --store land.sqlite`
+    * `polychotomy compare wine --base svm --reductions one_vs_one,sbc_bch,sbc_kernel`
     * `polychotomy compare satimage glass vowel --reductions all --protocol split --report all.html`
 
     Exit status: 0 done; 1 the data, the store or the report's path cannot be used, or nothing could
@@ -146,7 +155,7 @@ def compare_command(
         data_sets = _read(data or ["digits"], target)
         plan = Plan(
             data_sets,
-            _reductions(reductions),
+            _reductions(reductions, base),
             _names(base),
             protocol=protocol,
             tuning=tune.value,
@@ -160,12 +169,13 @@ def compare_command(
             if not cells:
                 raise ValueError("Nothing could be computed.")
             title = f"{_title(data_sets)}; {', '.join(_names(base))}, {protocol}"
-            _show(cells, failures, title, report, as_json)
+            _show(cells, failures, title, as_json)
+            if report is not None:
+                model = train_recommended(cells, data_sets, tune.value, jobs)
+                write_report(cells, report, title, model)
 
 
-def _show(
-    cells: list[Cell], failures: list[Failure], title: str, report: Path | None, as_json: bool
-) -> None:
+def _show(cells: list[Cell], failures: list[Failure], title: str, as_json: bool) -> None:
     summary = summarise(cells)
     if as_json:
         failed = [
@@ -175,17 +185,26 @@ def _show(
         typer.echo(json.dumps(summary.as_dict() | {"failures": failed}, indent=2))
     else:
         print_summary(summary, title)
-    if report is not None:
-        write_report(cells, report, title)
 
 
-def _reductions(text: str) -> str | list[str]:
-    names = _names(text)
-    if names in (["standard"], ["all"]):
-        return names[0]
-    kinds = ("standard", "all")
-    each = [available_reductions(name) if name in kinds else (name,) for name in names]
-    return [name for some in each for name in some]
+def _reductions(text: str, base: str) -> list[str]:
+    """Return the reductions; of "all" those that suit the binary learners, and tell the others."""
+    chosen: list[str] = []
+    left_out: dict[tuple[str, str], list[str]] = {}
+    for name in _names(text):
+        if name not in ("standard", "all"):
+            chosen.append(name)
+            continue
+        for each in available_reductions(name):
+            reasons = [(b, Reduction(each).unsuited(make_base(b))) for b in _names(base)]
+            against = next((found for found in reasons if found[1]), None)
+            if against is None:
+                chosen.append(each)
+            else:
+                left_out.setdefault(against, []).append(each)
+    for (learner, reason), names in left_out.items():
+        tell(f"Left out, since they cannot be made of {learner}: {', '.join(names)}. {reason}")
+    return chosen
 
 
 def _check_tunable(base: str) -> None:
