@@ -1,15 +1,24 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from polychotomy import CodeClassifier, TreeClassifier, make_code
+from polychotomy import (
+    CodeClassifier,
+    KernelSBCClassifier,
+    SingleBinaryClassifier,
+    TreeClassifier,
+    make_code,
+)
 from polychotomy.assess import expected_calibration_error
+from polychotomy.choose import available_reductions
 from polychotomy.report._details import chosen_values, confused_pairs, details
 from polychotomy.report._problems import (
     Questions,
+    belongs_to,
     confusion,
     crossed,
     problems_shown,
@@ -143,7 +152,7 @@ def test_which_method_a_model_belongs_to(model, reduction):
 def test_the_problems_of_a_single_binary_classifier(iris):
     for model in (SingleBinaryClassifier(probability=None), KernelSBCClassifier(probability=None)):
         questions = questions_of_model(model.fit(*iris))
-        assert questions.words[0] == "setosa against versicolor, virginica"
+        assert questions.words[0] == "setosa against the rest"
 
 
 def test_the_problems_of_a_tree(iris):

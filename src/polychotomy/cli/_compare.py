@@ -155,12 +155,13 @@ def compare_command(
         data_sets = _read(data or ["digits"], target)
         plan = Plan(
             data_sets,
-            _reductions(reductions, base),
+            _names(reductions),
             _names(base),
             protocol=protocol,
             tuning=tune.value,
             seed=seed,
         )
+        _tell_unsuited(reductions, base)
         for remark in plan.remarks:
             tell(remark)
         with keeping_results(store) as kept:
@@ -171,7 +172,7 @@ def compare_command(
             title = f"{_title(data_sets)}; {', '.join(_names(base))}, {protocol}"
             _show(cells, failures, title, as_json)
             if report is not None:
-                model = train_recommended(cells, data_sets, tune.value, jobs)
+                model = train_recommended(plan, cells, data_sets, jobs)
                 write_report(cells, report, title, model)
 
 
@@ -187,24 +188,17 @@ def _show(cells: list[Cell], failures: list[Failure], title: str, as_json: bool)
         print_summary(summary, title)
 
 
-def _reductions(text: str, base: str) -> list[str]:
-    """Return the reductions; of "all" those that suit the binary learners, and tell the others."""
-    chosen: list[str] = []
-    left_out: dict[tuple[str, str], list[str]] = {}
-    for name in _names(text):
-        if name not in ("standard", "all"):
-            chosen.append(name)
-            continue
-        for each in available_reductions(name):
-            reasons = [(b, Reduction(each).unsuited(make_base(b))) for b in _names(base)]
-            against = next((found for found in reasons if found[1]), None)
-            if against is None:
-                chosen.append(each)
-            else:
-                left_out.setdefault(against, []).append(each)
-    for (learner, reason), names in left_out.items():
-        tell(f"Left out, since they cannot be made of {learner}: {', '.join(names)}. {reason}")
-    return chosen
+def _tell_unsuited(reductions: str, base: str) -> None:
+    """Say once for each learner and reason what "standard" and "all" leave out."""
+    asked = [name for name in _names(reductions) if name in ("standard", "all")]
+    for learner in _names(base):
+        left_out: dict[str, list[str]] = {}
+        for name in dict.fromkeys(each for some in asked for each in available_reductions(some)):
+            reason = Reduction(name).unsuited(make_base(learner))
+            if reason:
+                left_out.setdefault(reason, []).append(name)
+        for reason, names in left_out.items():
+            tell(f"Left out, since {learner} does not suit them: {', '.join(names)}. {reason}")
 
 
 def _check_tunable(base: str) -> None:

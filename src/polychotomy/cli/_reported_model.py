@@ -2,22 +2,19 @@
 
 from ast import literal_eval
 from collections.abc import Sequence
-from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.choose import GreedySearchCV, Reduction
+from polychotomy.choose import GreedySearchCV
 from polychotomy.cli._running import tell
-from polychotomy.lab import Cell, Samples, base_scales, make_base, summarise
-
-_TUNING_FOLDS = 5
+from polychotomy.lab import Cell, Plan, Samples, summarise
 
 
 def train_recommended(
-    cells: Sequence[Cell], data_sets: Sequence[Samples], tuning: str, jobs: int
+    plan: Plan, cells: Sequence[Cell], data_sets: Sequence[Samples], jobs: int
 ) -> Any:
     """Return the recommended method, trained on all samples of the first data set that has it.
 
@@ -26,11 +23,12 @@ def train_recommended(
     """
     advised = summarise(cells).recommended
     cell = next(c for c in cells if advised in (c.reduction, f"{c.reduction} ({c.base})"))
+    task = next(t for t in plan.tasks if t.key == cell.key)
     samples = next(s for s in data_sets if s.name == cell.data_set)
     tell(f"Training {advised} on all {len(samples.y)} samples of {samples.name} for the report …")
     start = perf_counter()
     try:
-        model = _trained(cell, samples, tuning, jobs)
+        model = _trained(task, samples, jobs)
     except Exception as error:  # whatever a learner may raise
         tell(f"The report shows no trained model: {' '.join(str(error).split())}")
         return None
@@ -38,23 +36,21 @@ def train_recommended(
     return model
 
 
-def _trained(cell: Cell, samples: Samples, tuning: str, jobs: int) -> Any:
+def _trained(task: Any, samples: Samples, jobs: int) -> Any:
+    from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold
 
     from polychotomy.datasets import make_preprocessor
 
     X = make_preprocessor(samples.data).fit_transform(samples.data)
     labels = _labels(samples.classes)[samples.y]
-    reduction = Reduction.of(cell.reduction)
-    options = {"random_state": cell.seed, "n_jobs": jobs}
-    classifier = reduction.make(make_base(cell.base), **options)
-    if tuning == "greedy":
-        if reduction.decoder != "probability":  # nothing is spent on what does not count
-            reduction = replace(reduction, probability=None)
+    classifier = clone(task.method.classifier).set_params(n_jobs=jobs)
+    if task.settings["tuning"] != "none":
+        folds = task.settings["tuning_folds"]
         search = GreedySearchCV(
-            reduction.make(make_base(cell.base), **options),
-            base_scales(cell.base),
-            cv=StratifiedKFold(_TUNING_FOLDS, shuffle=True, random_state=cell.seed),
+            task.method.to_tune.set_params(n_jobs=jobs),
+            task.method.scales,
+            cv=StratifiedKFold(folds, shuffle=True, random_state=task.seed),
             refit=False,
             error_score="raise",
         )
@@ -63,7 +59,7 @@ def _trained(cell: Cell, samples: Samples, tuning: str, jobs: int) -> Any:
 
 
 def _labels(classes: Sequence[str]) -> NDArray[Any]:
-    """Return the names of classes in a form that is sorted as they are: numbers are, as numbers.
+    """Return the names of classes in a form that is sorted as they are: numbers, as numbers.
 
     A classifier sorts its labels, and a code gives its rows to them in this order.
 

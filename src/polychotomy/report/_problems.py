@@ -87,7 +87,7 @@ def belongs_to(model: Any, reduction: str) -> bool:
 
 def _defined_by(model: Any) -> tuple[Any, ...]:
     """Return what tells reductions apart: the name of a code in place of the code."""
-    names = _TELLING_APART
+    names: tuple[str, ...] = _TELLING_APART
     if getattr(model, "scheme", None) == "replicate":  # which has a decoder, but does not use it
         names = names[:-1]
     given = [getattr(model, name, None) for name in names]
