@@ -233,7 +233,7 @@ def test_everything(blobs):
 def test_single_binary_classifiers_by_name(blobs):
     X, y = blobs
     folds = StratifiedKFold(2, shuffle=True, random_state=4)
-    base = SharedKernelSVC(gamma=0.1)
+    base = SharedKernelSVC(C=10, gamma=0.1)
     options = {"cv": folds, "random_state": 0, "error_score": "raise"}
     search = ReductionSearchCV(base, SINGLE, **options).fit(X, y)
     assert search.cv_results_["label"].tolist() == SINGLE
@@ -246,7 +246,7 @@ def test_single_binary_classifiers_by_name(blobs):
     for name in ("sbc_identity", "sbc_single", "sbc_bch", "sbc_kernel_frequencies"):
         assert cost[name] == 5 + 5  # replicas of a training and of a test sample
     assert cost["sbc_ecoc"] == 2 * make_code("bch", 5).n_problems
-    solves = KernelSBCClassifier(gamma=0.1, probability=None).fit(X, y).n_solves_
+    solves = KernelSBCClassifier(10, 0.1, probability=None).fit(X, y).n_solves_
     assert cost["sbc_kernel"] == pytest.approx(5 * solves + 5, rel=0.3)
     again = pickle.loads(pickle.dumps(search))
     assert np.array_equal(again.predict_proba(X), search.predict_proba(X))
@@ -288,16 +288,16 @@ def test_all_methods_are_read_from_one_training_of_a_learned_kernel(blobs, monke
 
 def test_tuning_single_binary_classifiers(blobs):
     X, y = blobs[0][:90], blobs[1][:90]
-    rows = ["sbc_bch", "sbc_kernel_frequencies", "sbc_ecoc:probability"]
-    search = ReductionSearchCV(
-        SharedKernelSVC(), rows, tune="greedy", cv=2, random_state=0, error_score="raise"
-    ).fit(X, y)
-    tuned = search.cv_results_["split1_tuned"]
+    fold = next(StratifiedKFold(2, shuffle=True, random_state=0).split(X, y))
+    rows = ["sbc_bch", "sbc_kernel_frequencies"]
+    options = {"cv": [fold], "random_state": 0, "error_score": "raise"}
+    search = ReductionSearchCV(SharedKernelSVC(), rows, tune="greedy", refit=False, **options)
+    tuned = search.fit(X, y).cv_results_["split0_tuned"]
+    assert set(tuned[0]) == {"estimator__gamma", "estimator__C"}
     assert set(tuned[1]) == {"gamma", "C"}
-    assert set(tuned[0]) == set(tuned[2]) == {"estimator__gamma", "estimator__C"}
-    assert search.best_estimator_.probability == "auto"
-    grid = clone(search).set_params(reductions=rows[1:2], tune={"C": [0.01, 10.0]}).fit(X, y)
-    assert grid.best_params_["C"] == grid.best_estimator_.C
+    grid = ReductionSearchCV(SharedKernelSVC(), rows[1:], tune={"C": [0.01, 10.0]}, **options)
+    assert grid.fit(X, y).best_params_["C"] == grid.best_estimator_.C
+    assert grid.best_estimator_.probability == "auto"
 
 
 def test_reductions_that_the_estimator_does_not_suit_are_skipped(blobs):
@@ -313,7 +313,9 @@ def test_reductions_that_the_estimator_does_not_suit_are_skipped(blobs):
 
 def test_workers_change_nothing_with_a_learned_kernel(blobs):
     one, two = (
-        ReductionSearchCV(SharedKernelSVC(gamma=0.1), ["sbc_kernel"], cv=2, n_jobs=n).fit(*blobs)
+        ReductionSearchCV(
+            SharedKernelSVC(C=10, gamma=0.1), ["sbc_kernel"], cv=2, random_state=0, n_jobs=n
+        ).fit(*blobs)
         for n in (None, 2)
     )
     assert np.array_equal(one.predict_proba(blobs[0]), two.predict_proba(blobs[0]))

@@ -87,7 +87,7 @@ def why_not_replicated(estimator: Any) -> str:
     >>> why_not_replicated(SVC())
     ''
     >>> why_not_replicated(SVC(kernel="precomputed"))
-    'Features cannot be appended to a precomputed kernel. ...'
+    "Features cannot be appended to a precomputed kernel. ..."
     """
     kind = additive_kind(estimator)
     if kind is not None:
