@@ -5,7 +5,12 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
-from polychotomy.assess import BootstrapInterval, bootstrap_difference, mcnemar
+from polychotomy.assess import (
+    BootstrapInterval,
+    bootstrap_difference,
+    corrected_resampled_t,
+    mcnemar,
+)
 
 
 def _wrong(rng, n, share):
@@ -159,3 +164,83 @@ def test_mcnemar_is_statsmodels(b, c, both):
 def test_bad_input_is_refused(data, options, message):
     with pytest.raises(ValueError, match=message):
         bootstrap_difference(*data, **options)
+
+
+GOOD = np.array([0.90, 0.92, 0.91, 0.93, 0.90])
+SAME = np.array([0.91, 0.91, 0.90, 0.93, 0.90])
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_without_correction_it_is_scipys_t_test_of_the_differences(alternative):
+    for first, second in ((GOOD, SAME), (SAME, GOOD), (GOOD, GOOD - [0.1, 0.2, 0.1, 0.1, 0.1])):
+        found = corrected_resampled_t(first, second, 0, alternative=alternative)
+        expected = stats.ttest_1samp(first - second, 0, alternative=alternative)
+        assert found.pvalue == pytest.approx(expected.pvalue)
+        assert found.statistic == pytest.approx(expected.statistic)
+        assert found.degrees_of_freedom == expected.df
+
+
+def test_the_correction_by_hand():
+    # d = 0, 0.1, 0.2: mean 0.1, deviation 0.1; t = 0.1 / (0.1 sqrt(1/3 + 1/2)); two degrees of
+    # freedom, for which P(T > t) = 1/2 - t / (2 sqrt(2 + t^2))
+    t = 1 / np.sqrt(5 / 6)
+    tail = 1 / 2 - t / (2 * np.sqrt(2 + t**2))
+    first, second = [0.5, 0.6, 0.7], [0.5, 0.5, 0.5]
+    expected = {"two-sided": 2 * tail, "greater": tail, "less": 1 - tail}
+    for alternative, pvalue in expected.items():
+        found = corrected_resampled_t(first, second, 1 / 2, alternative=alternative)
+        assert found.statistic == pytest.approx(t)
+        assert found.pvalue == pytest.approx(pvalue)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "two_sided", "greater", "less"),
+    [
+        (GOOD, GOOD, 1, 1, 1),
+        (GOOD, GOOD - 0.1, 0, 0, 1),  # by 0.1 but for rounding
+        (GOOD - 0.1, GOOD, 0, 1, 0),
+        ([0.9], [0.8], 0, 0, 1),
+        ([0.9], [0.9], 1, 1, 1),
+        ([0.0, 0.0], [0.0, 0.0], 1, 1, 1),
+    ],
+)
+def test_differences_without_spread(first, second, two_sided, greater, less):
+    expected = {"two-sided": two_sided, "greater": greater, "less": less}
+    for alternative, pvalue in expected.items():
+        found = corrected_resampled_t(first, second, 0.25, alternative=alternative)
+        assert found.pvalue == pvalue, alternative
+        assert found.statistic == (0 if two_sided else np.inf if less else -np.inf)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "options", "message"),
+    [
+        ([1, 2], [1], {}, "of the same length"),
+        ([], [], {}, "not empty"),
+        ([1, np.nan], [1, 2], {}, "Got 1 that are not"),
+        ([1, 2], [1, 2], {"test_ratio": -1}, "'test_ratio' parameter"),
+        ([1, 2], [1, 2], {"alternative": "larger"}, "'alternative' parameter must be one of"),
+    ],
+)
+def test_what_the_corrected_t_test_refuses(first, second, options, message):
+    with pytest.raises(ValueError, match=message):
+        corrected_resampled_t(first, second, **{"test_ratio": 0.1, **options})
+
+
+@pytest.mark.slow
+def test_the_corrected_t_test_rarely_finds_what_is_not_there():
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.neighbors import KNeighborsClassifier
+
+    found = []
+    for seed in range(400):  # two copies of one method on different noise features
+        rng = np.random.default_rng(seed)
+        y = np.arange(100) % 2
+        X = rng.normal(size=(100, 4)) + 0.5 * y[:, np.newaxis]
+        folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+        one, two = (
+            cross_val_score(KNeighborsClassifier(), X[:, part], y, cv=folds)
+            for part in (slice(0, 2), slice(2, 4))
+        )
+        found.append(corrected_resampled_t(one, two, 1 / 4, alternative="greater").pvalue < 0.05)
+    assert np.mean(found) < 0.08

@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,8 +24,16 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from polychotomy import CodeClassifier, ReductionSearchCV, SharedKernelSVC, TreeClassifier
-from polychotomy.choose import Reduction
+from polychotomy import (
+    CodeClassifier,
+    KernelSBCClassifier,
+    ReductionSearchCV,
+    SharedKernelSVC,
+    SingleBinaryClassifier,
+    TreeClassifier,
+    make_code,
+)
+from polychotomy.choose import Reduction, available_reductions
 from polychotomy.decoding import RULES
 
 
@@ -51,6 +61,7 @@ def blobs():
     return make_blobs(150, centers=5, cluster_std=2.5, random_state=0)
 
 
+SINGLE = [name for name in available_reductions() if name.startswith("sbc_")]
 NAMES = ["one_vs_rest", "one_vs_one", "exhaustive", "linkage_tree", "ddag"]
 
 
@@ -205,6 +216,9 @@ def test_reductions_that_do_not_exist_are_skipped(iris):
 def test_everything(blobs):
     X, y = blobs
     search = ReductionSearchCV(reductions="all", cv=2, random_state=0).fit(X, y)
+    assert set(search.skipped_) == set(SINGLE)  # with a linear learner
+    assert "ranks the classes alike" in search.skipped_["sbc_bch"]
+    assert "must be a SharedKernelSVC" in search.skipped_["sbc_kernel"]
     tried = {params["reduction"] for params in search.cv_results_["params"]}
     assert {"one_vs_rest", "exhaustive", "sparse_random", "chain", "ddag"} <= tried
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
@@ -216,11 +230,105 @@ def test_everything(blobs):
     assert by_loss.score(X, y) < 0
 
 
+def test_single_binary_classifiers_by_name(blobs):
+    X, y = blobs
+    folds = StratifiedKFold(2, shuffle=True, random_state=4)
+    base = SharedKernelSVC(C=10, gamma=0.1)
+    options = {"cv": folds, "random_state": 0, "error_score": "raise"}
+    search = ReductionSearchCV(base, SINGLE, **options).fit(X, y)
+    assert search.cv_results_["label"].tolist() == SINGLE
+    for i, name in enumerate(SINGLE):
+        expected = cross_val_score(Reduction(name).make(base), X, y, cv=folds)
+        found = [search.cv_results_[f"split{j}_test_score"][i] for j in range(2)]
+        assert found == pytest.approx(expected, abs=0.03), name  # solutions within a tolerance
+    cost, n_problems = of(search, "cost"), of(search, "n_problems")
+    assert set(n_problems.values()) == {1}
+    for name in ("sbc_identity", "sbc_single", "sbc_bch", "sbc_kernel_frequencies"):
+        assert cost[name] == 5 + 5  # replicas of a training and of a test sample
+    assert cost["sbc_ecoc"] == 2 * make_code("bch", 5).n_problems
+    solves = KernelSBCClassifier(10, 0.1, probability=None).fit(X, y).n_solves_
+    assert cost["sbc_kernel"] == pytest.approx(5 * solves + 5, rel=0.3)
+    again = pickle.loads(pickle.dumps(search))
+    assert np.array_equal(again.predict_proba(X), search.predict_proba(X))
+    assert clone(search).get_params()["reductions"] == SINGLE
+    assert search.explanation_.startswith(f"{search.best_reduction_} is chosen")
+
+
+def test_few_replicas_cost_less(blobs):
+    own = [
+        SingleBinaryClassifier(SharedKernelSVC(), probability=None, n_negatives=2),
+        SingleBinaryClassifier(LogisticRegression(), scheme="kesler", probability=None),
+    ]
+    search = ReductionSearchCV(reductions=own, cv=2).fit(*blobs)
+    assert search.cv_results_["cost"].tolist() == [3 + 5, 4 + 10]
+
+
+def test_all_methods_are_read_from_one_training_of_a_learned_kernel(blobs, monkeypatch):
+    X, y = blobs
+    fits = []
+    fit = KernelSBCClassifier.fit
+    monkeypatch.setattr(
+        KernelSBCClassifier, "fit", lambda self, *args: fits.append(1) or fit(self, *args)
+    )
+    folds = StratifiedKFold(2, shuffle=True, random_state=4)
+    rows = ["sbc_kernel_frequencies:*:*", "sbc_kernel_frequencies:auto:None"]
+    search = ReductionSearchCV(SharedKernelSVC(gamma=0.1), rows, cv=folds, refit=False).fit(X, y)
+    assert len(fits) == 2 * 2  # those without probabilities apart
+    methods = search.cv_results_["param_probability"].tolist()
+    assert {"auto", "normalise", "least_squares", None} <= set(methods)
+    assert "coupling" not in methods
+    search.set_params(reductions=rows[:1], scoring="neg_log_loss").fit(X, y)
+    for method, found in zip(methods, search.cv_results_["split0_test_score"], strict=False):
+        alone = Reduction("sbc_kernel_frequencies", probability=method)
+        expected = cross_val_score(
+            alone.make(SharedKernelSVC(gamma=0.1)), X, y, cv=folds, scoring="neg_log_loss"
+        )[0]
+        assert found == pytest.approx(expected, rel=1e-3), method
+
+
+def test_tuning_single_binary_classifiers(blobs):
+    X, y = blobs[0][:90], blobs[1][:90]
+    fold = next(StratifiedKFold(2, shuffle=True, random_state=0).split(X, y))
+    rows = ["sbc_bch", "sbc_kernel_frequencies"]
+    options = {"cv": [fold], "random_state": 0, "error_score": "raise"}
+    search = ReductionSearchCV(SharedKernelSVC(), rows, tune="greedy", refit=False, **options)
+    tuned = search.fit(X, y).cv_results_["split0_tuned"]
+    assert set(tuned[0]) == {"estimator__gamma", "estimator__C"}
+    assert set(tuned[1]) == {"gamma", "C"}
+    grid = ReductionSearchCV(SharedKernelSVC(), rows[1:], tune={"C": [0.01, 10.0]}, **options)
+    assert grid.fit(X, y).best_params_["C"] == grid.best_estimator_.C
+    assert grid.best_estimator_.probability == "auto"
+
+
+def test_reductions_that_the_estimator_does_not_suit_are_skipped(blobs):
+    rows = ["sbc_kernel:auto:None", "sbc_bch", "one_vs_one"]
+    search = ReductionSearchCV(SVC(), rows, cv=2)
+    assert hasattr(search, "predict_proba")
+    search.fit(*blobs)
+    assert list(search.skipped_) == ["sbc_kernel"]
+    assert "Not tried: sbc_kernel." in search.explanation_
+    with pytest.raises(ValueError, match=r"suits the estimator\. The 'estimator' parameter must"):
+        clone(search).set_params(estimator=LogisticRegression(), reductions=rows[:2]).fit(*blobs)
+
+
+def test_workers_change_nothing_with_a_learned_kernel(blobs):
+    one, two = (
+        ReductionSearchCV(
+            SharedKernelSVC(C=10, gamma=0.1), ["sbc_kernel"], cv=2, random_state=0, n_jobs=n
+        ).fit(*blobs)
+        for n in (None, 2)
+    )
+    assert np.array_equal(one.predict_proba(blobs[0]), two.predict_proba(blobs[0]))
+
+
 def test_two_classes(iris):
     X, y = iris[0][50:], iris[1][50:]
     search = ReductionSearchCV(SVC(), cv=3, random_state=0).fit(X, y)
     assert len(set(search.cv_results_["mean_test_score"])) == 1
     assert search.decision_function(X).ndim == 1
+    single = ReductionSearchCV(SharedKernelSVC(), SINGLE, cv=3, random_state=0).fit(X, y)
+    assert single.decision_function(X).ndim == 1
+    assert single.cv_results_["n_problems"].tolist() == [1] * len(SINGLE)
 
 
 def test_classifiers_can_be_compared_too(blobs):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing, suppress
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from polychotomy.cli import _running
+from polychotomy import datasets
+from polychotomy.choose import Reduction
+from polychotomy.cli import _reported_model, _running
 from polychotomy.cli._app import app
-from polychotomy.lab import Plan, Store, _measure
+from polychotomy.datasets import make_preprocessor
+from polychotomy.lab import Plan, Samples, Store, _measure, make_base
 
 runner = CliRunner()
 FAST = ("--base", "ridge", "--reductions", "one_vs_one,one_vs_rest", "--jobs", "1")
@@ -68,6 +72,12 @@ def test_a_file_gives_a_table_and_a_recommendation(land, tmp_path):
 def test_without_data_it_is_digits():
     shown = run(*FAST[:2], "--reductions", "one_vs_rest", "--protocol", "split", "--jobs", "1")
     assert "digits: 1797 samples, 64 features, 10 classes" in shown.stdout
+
+
+def test_large_data_can_be_limited(land):
+    table = run(land, *FAST, "--samples", "30", "--protocol", "cv3").stdout
+    assert "land: 30 samples" in table
+    refused(land, *FAST, "--samples", "2", message="3 classes need as many samples")
 
 
 def test_for_programs(land):
@@ -179,12 +189,111 @@ def test_the_report_is_written_of_all_cells(land, tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(
         "polychotomy.report.write_report",
-        lambda cells, path, title: written.append((len(cells), path, title)),
+        lambda cells, path, model, title: written.append((len(cells), path, title)),
     )
     path = tmp_path / "land.html"
     result = run(land, *FAST, "--protocol", "cv3", "--report", path)
     assert written == [(6, path, "land: 90 samples, 3 features, 3 classes; ridge, cv3")]
     assert result.stderr.rstrip().endswith(str(path))
+
+
+@pytest.fixture
+def reported(monkeypatch):
+    """The models that reports are given."""
+    models = []
+    monkeypatch.setattr(
+        "polychotomy.report.write_report", lambda cells, path, model, title: models.append(model)
+    )
+    return models
+
+
+def test_the_report_is_given_the_recommended_method_trained_on_all_samples(
+    land, tmp_path, reported
+):
+    frame = pd.read_csv(land)
+    frame["cover"] = np.array([10, 9, 100])[np.arange(90) % 3]  # in this order they are no texts
+    frame.to_csv(land, index=False)
+    options = ("--protocol", "cv3", "--jobs", "1", "--report", tmp_path / "land.html")
+    result = run(land, "--base", "ridge", "--reductions", "linkage_tree", *options)
+    assert "Training linkage_tree on all 90 samples of land for the report" in result.stderr
+    assert "That took " in result.stderr
+    (tree,) = reported
+    assert tree.classes_.tolist() == [9, 10, 100]
+    alone = Reduction("linkage_tree").make(make_base("ridge"), random_state=0)
+    samples = Samples.make("land", frame.drop(columns="cover"), frame["cover"])
+    X = make_preprocessor(samples.data).fit_transform(samples.data)
+    alone.fit(X, frame["cover"])
+    assert tree.structure_ == alone.structure_
+    assert np.array_equal(tree.predict(X), alone.predict(X))
+
+
+def test_the_model_of_the_report_is_tuned_as_the_cells_were(land, tmp_path, reported):
+    options = ("--protocol", "cv3", "--jobs", "1", "--tune", "greedy")
+    run(land, "--base", "ridge", "--reductions", "bch", *options, "--report", tmp_path / "a.html")
+    (model,) = reported
+    samples = Samples.of(datasets.read(land))
+    everything = np.arange(90)
+    (task, *_) = Plan(samples, ["bch"], ["ridge"], protocol="cv3", tuning="greedy").tasks
+    (cell,) = _measure.compute([replace(task, train=everything, test=everything)], samples)
+    assert model.estimator.alpha == cell.chosen["estimator__alpha"]
+    named = np.array(samples.classes)[cell.predicted]
+    X = make_preprocessor(samples.data).fit_transform(samples.data)
+    assert np.array_equal(model.predict(X), named)
+
+
+def test_of_several_data_sets_and_bases_it_is_the_first_that_has_the_method(
+    land, tmp_path, reported
+):
+    other = tmp_path / "other.csv"
+    pd.read_csv(land).iloc[:60].to_csv(other, index=False)
+    options = ("--base", "ridge,lda", "--reductions", "one_vs_one", "--protocol", "cv2")
+    found = json.loads(
+        run(other, land, *options, "--jobs", 1, "--json", "--report", tmp_path / "a.html").stdout
+    )
+    (model,) = reported
+    base = found["recommended"].removeprefix("one_vs_one (").removesuffix(")")
+    assert type(model.estimator) is type(make_base(base))
+    assert model.estimators_[0].n_features_in_ == 4  # soil is two indicators
+    assert len(model.classes_) == 3
+
+
+def test_a_model_that_cannot_be_trained_does_not_spoil_the_report(land, tmp_path, monkeypatch):
+    monkeypatch.setattr(_reported_model, "_labels", lambda classes: np.zeros(len(classes)))
+    path = tmp_path / "land.html"
+    result = run(land, *FAST, "--protocol", "cv3", "--report", path)
+    assert "The report shows no trained model: Classification needs at least two" in result.stderr
+    assert path.exists()
+
+
+def test_the_page_shows_the_tree_of_the_model(land, tmp_path):
+    path = tmp_path / "land.html"
+    options = ("--base", "ridge", "--protocol", "cv3", "--jobs", "1", "--report", path)
+    run(land, *options, "--reductions", "linkage_tree")
+    text = path.read_text("utf-8")
+    assert "elm against " in text or " against elm" in text
+    assert "belongs to none of the methods" not in text
+
+
+def test_reductions_that_a_base_does_not_suit_are_left_out_and_told(land):
+    options = ("--protocol", "cv2", "--jobs", "1", "--json")
+    result = run(land, "--base", "ridge", "--reductions", "all", *options)
+    assert "Left out, since ridge does not suit them: sbc_identity, sbc_single" in result.stderr
+    assert "sbc_kernel, sbc_kernel_frequencies. The 'estimator' parameter must" in result.stderr
+    found = json.loads(result.stdout)
+    assert {f["method"] for f in found["failures"]} == {"orthogonal"}
+    assert not [row for row in found["overall"] if row["method"].startswith("sbc_")]
+    result = run(land, *options, "--reductions", "sbc_kernel", "--base", "ridge", status=1)
+    assert "must be a SharedKernelSVC" in result.stderr
+    result = run(land, *options, "--reductions", "sbc_bch", "--base", "ridge", status=1)
+    assert "sbc_bch (ridge) failed in 2 folds: The 'estimator' parameter must" in result.stderr
+
+
+def test_single_binary_classifiers_by_name(land):
+    options = ("--protocol", "cv2", "--jobs", "1", "--json", "--base", "svm")
+    names = {"one_vs_one", "sbc_bch", "sbc_ecoc:l1", "sbc_kernel_frequencies"}
+    found = json.loads(run(land, *options, "--reductions", ",".join(names)).stdout)
+    assert {row["method"] for row in found["overall"]} == names
+    assert not found["failures"]
 
 
 def test_a_report_is_a_page(land, tmp_path):
@@ -218,6 +327,8 @@ def test_if_the_report_fails_the_results_are_kept(land, tmp_path, monkeypatch):
         "--base nonsense",
         "--reductions nonsense",
         "--reductions ddag:hinge",
+        "--reductions bch:hamning",
+        "--reductions sbc_kernel:hinge",
         "--protocol cv1",
         "--protocol nonsense",
         "--tune grid",

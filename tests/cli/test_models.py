@@ -118,6 +118,35 @@ def test_every_base_survives_its_file(folder, base, reduction):
     assert "binary problems" in run("explain", out).stdout
 
 
+@pytest.mark.parametrize(
+    ("reduction", "tuned"),
+    [("sbc_bch", "estimator__C"), ("sbc_ecoc:l1", None), ("sbc_kernel_frequencies", "C")],
+)
+def test_single_binary_classifiers_survive_their_file(folder, reduction, tuned):
+    out = folder / "single.skops"
+    run(
+        *("fit", folder / "flowers.csv", "--target", "kind", "-o", out, "--jobs", 1),
+        *("--base", "svm", "--reduction", reduction, *(["--tune"] if tuned else [])),
+    )
+    rows = table(run("predict", out, folder / "flowers.csv", "--proba").stdout)
+    right = pd.read_csv(folder / "flowers.csv")["kind"]
+    assert np.mean([row["predicted"] for row in rows] == right) > 0.9
+    assert "binary problems" in run("explain", out).stdout
+    told = json.loads(run("explain", out, "--json").stdout)
+    assert told["decoder"] == ("l1" if "ecoc" in reduction else "argmax")
+    assert all(problem["error"] < 0.2 for problem in told["problems"])
+    assert tuned is None or tuned in told["tuned"]
+
+
+def test_a_base_that_does_not_suit_is_told(folder):
+    said = run(
+        *("fit", folder / "flowers.csv", "--target", "kind", "-o", folder / "none.skops"),
+        *("--reduction", "sbc_bch"),
+        status=1,
+    ).stderr
+    assert "suits the estimator. The 'estimator' parameter must not be linear" in said
+
+
 def test_explain_a_code(folder):
     out = folder / "code.skops"
     path = folder / "flowers.csv"

@@ -1,21 +1,29 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from polychotomy import CodeClassifier, TreeClassifier, make_code
+from polychotomy import (
+    CodeClassifier,
+    KernelSBCClassifier,
+    SingleBinaryClassifier,
+    TreeClassifier,
+    make_code,
+)
 from polychotomy.assess import expected_calibration_error
+from polychotomy.choose import available_reductions
 from polychotomy.report._details import chosen_values, confused_pairs, details
 from polychotomy.report._problems import (
     Questions,
+    belongs_to,
     confusion,
     crossed,
     problems_shown,
     questions_of_model,
     questions_of_reduction,
-    reduction_names,
     shorten,
 )
 from tests.report.cells import make_cell, random_cells
@@ -111,9 +119,40 @@ def test_the_problems_of_a_code(iris):
             "versicolor against virginica",
         ]
         assert questions.structure is None
-        assert "one_vs_one" in reduction_names(model)
-    assert reduction_names(CodeClassifier(code="bch", decoder="hamming")) == {"bch:hamming"}
-    assert reduction_names(CodeClassifier(code=make_code("bch", 5))) == {"bch", "bch_tree"}
+        assert belongs_to(model, "one_vs_one")
+        assert not belongs_to(model, "one_vs_rest")
+
+
+@pytest.mark.parametrize(
+    ("model", "reduction"),
+    [
+        (CodeClassifier(code="bch", decoder="hamming"), "bch:hamming"),
+        (CodeClassifier(code=make_code("bch", 5)), "bch"),
+        (CodeClassifier(code="bch", probability=None), "bch:auto:None"),
+        (CodeClassifier(code=make_code("bch", 5).matrix), None),
+        (TreeClassifier(structure="linkage"), "linkage_tree"),
+        (TreeClassifier(structure="ddag"), "ddag"),
+        (SingleBinaryClassifier(extension="bch"), "sbc_bch"),
+        (SingleBinaryClassifier(extension="bch", scheme="single_call"), "sbc_ecoc:euclidean"),
+        (KernelSBCClassifier(), "sbc_kernel"),
+        (KernelSBCClassifier(weights="class_frequencies"), "sbc_kernel_frequencies"),
+        (KernelSBCClassifier(weights=[1, 2]), None),
+        (LogisticRegression(), None),
+    ],
+)
+def test_which_method_a_model_belongs_to(model, reduction):
+    names = ["bch", "bch:hamming", "bch:auto:None", "sbc_ecoc:euclidean", *available_reductions()]
+    found = {name for name in names if belongs_to(model, name)}
+    probabilities = {"bch", "bch:auto:None"}  # do not count
+    expected = probabilities if reduction in probabilities else {reduction} - {None}
+    assert found == expected
+    assert not belongs_to(model, "a method of another name")
+
+
+def test_the_problems_of_a_single_binary_classifier(iris):
+    for model in (SingleBinaryClassifier(probability=None), KernelSBCClassifier(probability=None)):
+        questions = questions_of_model(model.fit(*iris))
+        assert questions.words[0] == "setosa against the rest"
 
 
 def test_the_problems_of_a_tree(iris):

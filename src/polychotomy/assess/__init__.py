@@ -5,7 +5,9 @@ from polychotomy.assess._bound import TrainingErrorBound, training_error_bound
 from polychotomy.assess._pairs import (
     BootstrapInterval,
     McNemarTest,
+    ResampledTTest,
     bootstrap_difference,
+    corrected_resampled_t,
     mcnemar,
 )
 from polychotomy.assess._probabilities import (
@@ -30,11 +32,13 @@ __all__ = [
     "RankTest",
     "RejectCurve",
     "Reliability",
+    "ResampledTTest",
     "TrainingErrorBound",
     "average_ranks",
     "binary_errors",
     "bootstrap_difference",
     "brier_score",
+    "corrected_resampled_t",
     "expected_calibration_error",
     "friedman",
     "holm",

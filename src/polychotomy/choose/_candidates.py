@@ -8,18 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 
-from polychotomy.choose._reductions import Reduction, available_reductions
-from polychotomy.classifiers import CodeClassifier
+from polychotomy.choose._reductions import ANY, Reduction, available_reductions
+from polychotomy.classifiers import CodeClassifier, KernelSBCClassifier, SingleBinaryClassifier
 from polychotomy.classifiers._checks import check_base, resolve_code
 from polychotomy.classifiers._plan import goes_by_votes
-from polychotomy.classifiers._reduction import ReductionClassifier
-from polychotomy.codes import Code, one_vs_one
+from polychotomy.classifiers._views import has_rules
+from polychotomy.codes import Code, one_vs_one, one_vs_rest
 from polychotomy.decoding import RULES, check_one_vs_one
 from polychotomy.errors import CodeError, unknown_name
 from polychotomy.learners import minimised_loss
 from polychotomy.probability import METHODS, check_method
 
-_ANY = "*"
 _ALIASES = ("prob 1-r", "prob 1-1")
 _STANDARD_DECODERS = ("auto", "hamming", "probability")
 _STANDARD_METHODS = ("auto", "least_squares", "normalise", "coupling")
@@ -101,7 +100,7 @@ class Expansion:
             reasons = " ".join(skipped.values())
             raise ValueError(
                 "The 'reductions' parameter must have at least one reduction that exists for "
-                f"these {len(self.classes)} classes. {reasons}".rstrip()
+                f"these {len(self.classes)} classes and suits the estimator. {reasons}".rstrip()
             )
         return candidates, skipped
 
@@ -110,11 +109,10 @@ class Expansion:
         code = self._code(asked.name, skipped)
         if code is None:
             return []
-        decoders = self._decoders(asked, code) if asked.decoder == _ANY else [asked.decoder]
-        methods = _methods(code) if asked.probability == _ANY else [asked.probability]
+        decoders = self._decoders(asked, code) if asked.decoder == ANY else [asked.decoder]
+        methods = _methods(code) if asked.probability == ANY else [asked.probability]
         rows = []
         for row in (replace(asked, decoder=d, probability=m) for d in decoders for m in methods):
-            _check_names(row)
             reason = _unsuited(row, code)
             if reason:
                 skipped[str(row)] = reason
@@ -154,18 +152,26 @@ class Expansion:
 
     def _code(self, name: str, skipped: dict[str, str]) -> Code | None:
         """Return the code of a reduction; for trees that of a node, where all methods agree."""
+        reason = Reduction(name).unsuited(self.estimator)
+        if reason:
+            skipped[name] = reason
+            return None
         return self._resolved(name, Reduction(name).make(self.estimator, **self.options), skipped)
 
     def _resolved(self, name: str, classifier: Any, skipped: dict[str, str]) -> Code | None:
-        if not isinstance(classifier, CodeClassifier):
-            ddag = getattr(classifier, "structure", None) == "ddag"
-            return one_vs_one(len(self.classes) if ddag else 2)
+        rng = np.random.RandomState(self.options["random_state"])
         try:
-            rng = np.random.RandomState(self.options["random_state"])
-            return resolve_code(classifier.code, self.classes, rng)
+            if isinstance(classifier, CodeClassifier):
+                return resolve_code(classifier.code, self.classes, rng)
+            if isinstance(classifier, SingleBinaryClassifier):
+                return classifier._make_replication(self.classes, rng).code
         except CodeError as error:
             skipped[name] = str(error)
             return None
+        if isinstance(classifier, KernelSBCClassifier):
+            return one_vs_rest(len(self.classes))
+        ddag = getattr(classifier, "structure", None) == "ddag"
+        return one_vs_one(len(self.classes) if ddag else 2)
 
     def _own(self, item: Any, number: int, skipped: dict[str, str]) -> list[Candidate]:
         """Return a user's own classifier as a candidate."""
@@ -185,7 +191,7 @@ class Expansion:
         """
         groups: dict[tuple[Any, ...], list[Reduction]] = {}
         for row in rows:
-            together = isinstance(row.make(self.estimator), ReductionClassifier)
+            together = has_rules(row.make(self.estimator))
             key = (row.name, row.probability is None, None if together else row)
             groups.setdefault(key, []).append(row)
         candidates = []
@@ -198,15 +204,23 @@ class Expansion:
 
 
 def untrained(reductions: Any, estimator: Any) -> list[Any]:
-    """Return a classifier for each reduction that is asked for, as far as it was written down."""
+    """Return a classifier for each reduction that is asked for, as far as it was written down.
+
+    Those that the estimator does not suit are left out.
+    """
     return [
-        item.make(estimator)
+        replace(item, decoder="auto", probability=_known(item.probability)).make(estimator)
         if isinstance(item, Reduction)
         else CodeClassifier(estimator)
         if isinstance(item, str)
         else item
         for item in _items(reductions)
+        if not (isinstance(item, Reduction) and item.unsuited(estimator))
     ]
+
+
+def _known(method: str | None) -> str | None:
+    return "auto" if method == ANY else method
 
 
 def _items(reductions: Any) -> Sequence[Any]:
@@ -232,7 +246,7 @@ def _item(item: Any) -> Any:
         return item
     if isinstance(item, str):
         name, _, rest = item.partition(":")
-        if rest.startswith(_ANY) and name in available_reductions():
+        if rest.startswith(ANY) and name in available_reductions():
             rest = rest if Reduction(name).has_decoder else f"auto{rest[1:]}"
         return Reduction.of(f"{name}:{rest}" if rest else name)
     if isinstance(item, type) or not hasattr(item, "fit") or not is_classifier(item):
@@ -248,15 +262,6 @@ def _methods(code: Code) -> list[str]:
     if code.n_classes == 2:
         return ["auto"]
     return ["auto", *(m for m in METHODS if m not in _ALIASES and METHODS[m].suits(code))]
-
-
-def _check_names(row: Reduction) -> None:
-    if row.decoder not in {*RULES, "probability", "auto"}:
-        raise unknown_name("decoder", row.decoder, [*RULES, "probability", "auto"])
-    if row.probability is not None and row.probability not in {*METHODS, "auto"}:
-        raise unknown_name("probability", row.probability, [*METHODS, "auto"])
-    if row.decoder == "probability" and row.probability is None:
-        raise ValueError(f"The decoder 'probability' needs probabilities. Got {str(row)!r}.")
 
 
 def _unsuited(row: Reduction, code: Code) -> str:

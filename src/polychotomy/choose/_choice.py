@@ -1,11 +1,12 @@
 """Which of several cross-validated rows to take, and why, in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+
+from polychotomy.assess import corrected_resampled_t
 
 Array = NDArray[np.float64]
 
@@ -48,48 +49,34 @@ def choose(scores: Array, costs: Array, test_ratio: float, level: float) -> Choi
     """
     means = scores.mean(axis=1)
     best = int(np.nanargmax(means))
-    pvalues = np.array([worse_pvalue(scores[best], row, test_ratio) for row in scores])
+    pvalues = np.array([_worse(scores[best], row, test_ratio) for row in scores])
     passed = np.flatnonzero(pvalues >= level)
-    costs = np.nan_to_num(costs, nan=np.inf)
-    chosen = int(passed[np.lexsort([-means[passed], costs[passed]])[0]])
+    passed = passed[np.argsort(-means[passed], kind="stable")]
+    chosen = int(passed[cheapest(np.nan_to_num(costs, nan=np.inf)[passed])])
     return Choice(best, chosen, pvalues)
 
 
-def worse_pvalue(best: Array, other: Array, test_ratio: float) -> float:
-    """Return the p-value of the second being worse: the one-sided corrected resampled t-test.
+def cheapest(costs: Iterable[float], *, within: float = 1.0) -> int:
+    """Return the first row that costs at most `within` times as much as the cheapest.
 
-    With differences d of J folds, t = mean(d) / sqrt((1/J + n_test/n_train) var(d)) has about
-    Student's distribution with J − 1 degrees of freedom. The plain paired test has 1/J alone: it
-    takes the folds for independent, which they are not, since they train on the same samples, and
-    finds differences where there are none far too often.
-
-    Where all differences are alike there is no spread to go by (nor with one fold): a row is then
-    worse if it is worse at all.
-
-    References
-    ----------
-    Nadeau and Bengio (2003), "Inference for the generalization error", Machine Learning 52,
-    section 3.
+    The rows stand in the order of their merit, the best first: of those about as cheap it is then
+    the best.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from polychotomy.choose._choice import worse_pvalue
-    >>> a, b = np.array([0.9, 0.8, 0.9, 0.8, 0.9]), np.array([0.8, 0.8, 0.8, 0.8, 0.8])
-    >>> round(worse_pvalue(a, b, 1 / 4), 3)
-    0.089
+    >>> from polychotomy.choose._choice import cheapest
+    >>> cheapest([9.0, 1.1, 1.0]), cheapest([9.0, 1.1, 1.0], within=1.2)
+    (2, 1)
     """
-    from scipy.stats import t
+    given = np.asarray(list(costs), dtype=float)
+    return int(np.flatnonzero(given <= within * given.min())[0])
 
-    d = best - other
-    if np.isnan(d).any():
+
+def _worse(best: Array, other: Array, test_ratio: float) -> float:
+    """Return the p-value of the second being worse; NaN without a score on every fold."""
+    if not np.isfinite(best - other).all():
         return np.nan
-    mean, n_folds = d.mean(), len(d)
-    spread = d.std(ddof=1) if n_folds > 1 else 0.0
-    rounding = 1e-12 * np.abs(best).max()
-    if spread <= rounding:
-        return float(mean <= rounding)
-    return float(t.sf(mean / (spread * sqrt(1 / n_folds + test_ratio)), n_folds - 1))
+    return corrected_resampled_t(best, other, test_ratio, alternative="greater").pvalue
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +135,8 @@ class Words:
 
     def _why_cheaper(self, i: int, best: int) -> str:
         if np.isnan(self.costs[best]):
-            return f"asks {self.n_problems[i]:g} binary problems"
+            n = self.n_problems[i]
+            return f"asks {n:g} binary problem{'' if n == 1 else 's'}"
         if self.costs[i] == self.costs[best]:
             return "costs the same"
         return (

@@ -17,9 +17,9 @@ from sklearn.utils.validation import _check_method_params
 
 from polychotomy.choose._candidates import Candidate, Row
 from polychotomy.choose._greedy import GreedySearchCV
-from polychotomy.classifiers import TreeClassifier
+from polychotomy.classifiers import KernelSBCClassifier, SingleBinaryClassifier, TreeClassifier
 from polychotomy.classifiers._reduction import ReductionClassifier
-from polychotomy.classifiers._views import with_remembered_outputs, with_rules
+from polychotomy.classifiers._views import has_rules, with_remembered_outputs, with_rules
 from polychotomy.learners import shared_problems
 
 Indices = NDArray[np.intp]
@@ -163,9 +163,9 @@ class Tuning:
     def _without_probabilities(self, classifier: Any) -> Any:
         """Spare tuning the calibration where scores go by predicted classes."""
         plain = clone(classifier)
-        if self.scoring not in (None, "accuracy") or not isinstance(plain, ReductionClassifier):
+        if self.scoring not in (None, "accuracy") or not has_rules(plain):
             return plain
-        needed = plain.decoder == "probability" or (
+        needed = getattr(plain, "decoder", None) == "probability" or (
             isinstance(plain, TreeClassifier) and plain.solve not in ("auto", "recursive")
         )
         return plain if needed else plain.set_params(probability=None)
@@ -176,22 +176,34 @@ def cost_of(trained: Any, y: Any, X: Any) -> tuple[float, float]:
 
     The cost is the mean number of problems that a training sample takes part in, plus the mean
     number that are asked of one of the samples X; y are the labels of the training samples. It
-    depends on nothing but the data, unlike times. It is not known (NaN) of classifiers that are not
-    trained problem by problem.
+    depends on nothing but the data, unlike times. A single binary classifier is one problem in
+    which a sample takes part by each of its replicas, again whenever weights are learned. It is not
+    known (NaN) of classifiers that are not trained problem by problem.
     """
+    if isinstance(trained, KernelSBCClassifier):
+        n_replicas = len(trained.classes_)
+        return 1.0, float(n_replicas * trained.n_solves_ + n_replicas)
     if not isinstance(trained, ReductionClassifier):
         return np.nan, np.nan
     columns = trained._plan.distinct.columns
     _, counts = np.unique(y, return_counts=True)
     trained_on = np.abs(columns).T @ counts / counts.sum()
+    if isinstance(trained, SingleBinaryClassifier):
+        return 1.0, _replicas(trained, trained_on.sum()) + columns.shape[1]
     asked = float(columns.shape[1])
     if isinstance(trained, TreeClassifier):
         asked = trained.decision_path(X).sum() / X.shape[0]
     return float(columns.shape[1]), float(trained_on.sum() + asked)
 
 
+def _replicas(trained: SingleBinaryClassifier, n_all: float) -> float:
+    """Return the mean number of replicas that a sample is trained on, if not all are."""
+    few = trained.scheme == "replicate" and len(trained.classes_) > 2
+    return 1.0 + trained._plan.n_negatives if few else float(n_all)  # type: ignore[attr-defined]
+
+
 def _read(trained: Any, row: Row) -> Any:
-    if row.decoder is None or not isinstance(trained, ReductionClassifier):
+    if row.decoder is None or not has_rules(trained):
         return trained
     return with_rules(trained, row.decoder, row.probability)
 

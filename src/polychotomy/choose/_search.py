@@ -30,7 +30,7 @@ from polychotomy.choose._evaluation import Evaluation, Outcome, Tuning
 from polychotomy.choose._greedy import kernels_shared
 from polychotomy.choose._results import Results
 from polychotomy.choose._scoring import goes_by_probability, score_name, takes_weights
-from polychotomy.classifiers import CodeClassifier
+from polychotomy.classifiers import CodeClassifier, KernelSBCClassifier
 from polychotomy.classifiers._checks import check_base, check_data, check_labels, unless_fit_fails
 from polychotomy.learners import JointLearner
 
@@ -67,8 +67,8 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         in ``"bch:hamming"`` and ``"one_vs_rest:probability:least_squares"``, where ``*`` stands for
         all that suit (``"bch:*"``); :class:`~polychotomy.choose.Reduction`; and classifiers, which
         keep their own estimator. ``"standard"`` is one-vs-rest, one-vs-one, a random code, a BCH
-        code and a tree; ``"all"`` is everything there is. Both try several decoders or, where
-        `scoring` goes by probabilities, several methods.
+        code and a tree; ``"all"`` is everything that suits the estimator. Both try several decoders
+        or, where `scoring` goes by probabilities, several methods.
     scoring : str, callable or None, default=None
         As in scikit-learn's searches; None for the accuracy.
     cv : int, cross-validation generator or iterable, default=5
@@ -118,7 +118,7 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         trained already), ``mean_score_time``; also ``n_problems`` (different ones), ``cost``,
         ``p_value`` and, with `tune`, ``split0_tuned`` and so on.
     skipped_ : dict of str to str
-        Reductions that do not exist for these classes, and why.
+        Reductions that do not exist for these classes or do not suit the estimator, and why.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     scorer_ : callable
@@ -146,8 +146,10 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     The cost of a row is the mean number of binary problems that a training sample takes part in,
     plus the mean number that are asked of a test sample: one-vs-rest of k classes costs 2 k,
-    one-vs-one k − 1 + k (k − 1) / 2, a tree about twice its mean depth. Unlike times, it is the
-    same in every run. Classifiers that do not train problem by problem have no known cost, and are
+    one-vs-one k − 1 + k (k − 1) / 2, a tree about twice its mean depth. A single binary classifier
+    is one problem in which a sample takes part by its k replicas: it costs 2 k, and with learned
+    weights k more for each time that it is trained again. Unlike times, the cost is the same in
+    every run. Classifiers that do not train problem by problem have no known cost, and are
     taken only if they are the best.
 
     With one exception nothing depends on what is shared: solutions of
@@ -441,4 +443,8 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 def _train_at_once(classifiers: Iterable[Any]) -> bool:
     """Whether a learner trains all problems at once."""
-    return any(isinstance(getattr(c, "estimator", None), JointLearner) for c in classifiers)
+    return any(
+        isinstance(c, KernelSBCClassifier)
+        or isinstance(getattr(c, "estimator", None), JointLearner)
+        for c in classifiers
+    )

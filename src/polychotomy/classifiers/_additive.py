@@ -6,6 +6,10 @@ gives that is linear in its features, or a sum of functions of one feature each.
 
 from typing import Any
 
+from sklearn.utils import get_tags
+
+from polychotomy.kernel import SharedKernelSVC
+
 _LINEAR, _ADDITIVE = "linear", "additive"
 
 # Steps of a pipeline: of one feature each and affine; of one feature each; linear in all.
@@ -75,6 +79,34 @@ def additive_kind(estimator: Any) -> str | None:
     if _is_linear(estimator, names):
         return _LINEAR
     return _ADDITIVE if _is_additive(estimator, names) else None
+
+
+def why_not_replicated(estimator: Any) -> str:
+    """Return why a learner cannot be trained on samples with appended features, "" if it can.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from polychotomy.classifiers._additive import why_not_replicated
+    >>> why_not_replicated(SVC())
+    ''
+    >>> why_not_replicated(SVC(kernel="precomputed"))
+    "Features cannot be appended to a precomputed kernel. ..."
+    """
+    kind = additive_kind(estimator)
+    if kind is not None:
+        return (
+            f"The 'estimator' parameter must not be {kind} in its features, as {estimator!r} is: "
+            "its score g(x) + h(E_r) for the replica of class r ranks the classes alike for "
+            "every x. Take one that can combine features, such as SharedKernelSVC() or SVC(), "
+            "or with a linear classifier scheme='kesler'."
+        )
+    if get_tags(estimator).input_tags.pairwise and not isinstance(estimator, SharedKernelSVC):
+        return (
+            "Features cannot be appended to a precomputed kernel. Take "
+            f"SharedKernelSVC(kernel='precomputed') as the 'estimator' instead of {estimator!r}."
+        )
+    return ""
 
 
 def _before(step: Any, kind: str | None) -> str | None:

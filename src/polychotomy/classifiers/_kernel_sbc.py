@@ -20,7 +20,9 @@ from polychotomy.classifiers._coupled_problem import (
     warn_of_likeness,
 )
 from polychotomy.classifiers._probabilities import ProbabilityModel
+from polychotomy.classifiers._reduction import Array, has_probabilities
 from polychotomy.classifiers._risk_bound import check_bound_parameters, multiclass_risk_bound
+from polychotomy.codes import one_vs_rest
 from polychotomy.kernel import JointSVC, SharedKernelSVC, rows_kept
 from polychotomy.kernel._functions import resolve_gamma
 from polychotomy.kernel._learned_coupling import (
@@ -29,12 +31,7 @@ from polychotomy.kernel._learned_coupling import (
     extension_couplings,
     learn_coupling,
 )
-
-Array = NDArray[np.float64]
-
-
-def _has_probabilities(self: Any) -> bool:
-    return self.probability is not None
+from polychotomy.learners import problem_words
 
 
 class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
@@ -103,6 +100,8 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
+    code_, problems_
+        What the replicas ask, one-vs-rest: as a Code, and each in words.
     weights_ : ndarray of shape (n_bases,)
         μ.
     coupling_ : ndarray of shape (n_classes, n_classes)
@@ -294,7 +293,7 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
         labels: NDArray[Any] = self.classes_[winners]
         return labels
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """Return the class probabilities.
 
@@ -314,7 +313,7 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("There are no probabilities: fit again, with 'probability' not None.")
         return self._probabilities.of_classes(self._probabilities.binary(outputs), self.n_jobs)
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of the class probabilities; −inf for 0.
 
@@ -436,7 +435,8 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
     ) -> Self:
         best = learned.best
         self._model, self._probabilities = best.model, probabilities
-        self.classes_ = classes
+        self.classes_, self.code_ = classes, one_vs_rest(len(classes))
+        self.problems_ = [problem_words(column, classes) for column in self.code_.matrix.T]
         self.weights_, self.coupling_ = best.weights, best.coupling
         self.radius_, self.gamma_ = radius, float(problem.learner.gamma)
         self.objectives_, self.n_iter_ = learned.objectives, len(learned.objectives)

@@ -30,7 +30,8 @@ from polychotomy.learners import SeparateModel
 Array = NDArray[np.float64]
 
 
-def _has_probabilities(self: Any) -> bool:
+def has_probabilities(self: Any) -> bool:
+    """Whether probabilities were asked for."""
     return self.probability is not None
 
 
@@ -158,7 +159,7 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
         check_is_fitted(self)
         return self._outputs(check_data(self, X, reset=False))
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """Return the class probabilities.
 
@@ -191,7 +192,7 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
         blocks = blocks_of(X, self._plan.code.n_problems)
         return np.concatenate([self._class_probabilities(part) for part in blocks])
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithms of the class probabilities; −inf for 0.
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 
-from polychotomy.classifiers._additive import additive_kind
+from polychotomy.classifiers._additive import additive_kind, why_not_replicated
 from polychotomy.classifiers._checks import check_base, resolve_code
 from polychotomy.classifiers._extensions import resolve_extension
 from polychotomy.classifiers._flat import FlatCodeClassifier
@@ -18,7 +18,7 @@ from polychotomy.classifiers._plan import Plan, make_plan
 from polychotomy.classifiers._probabilities import ProbabilityModel
 from polychotomy.classifiers._reduction import Array
 from polychotomy.classifiers._replicas import Concatenation, Kesler, Replication
-from polychotomy.classifiers._single_training import ReplicaPlan, stays_joint, train_replicas
+from polychotomy.classifiers._single_training import ReplicaPlan, train_replicas
 from polychotomy.classifiers._training import Params
 from polychotomy.codes import Code, one_vs_one, one_vs_rest
 from polychotomy.codes._code import DistinctProblems
@@ -222,7 +222,7 @@ class SingleBinaryClassifier(FlatCodeClassifier):
         rng = check_random_state(self.random_state)
         replication = self._make_replication(classes, rng)
         n_negatives = self._check_negatives(len(classes))
-        learner = self._check_learner(replication)
+        learner = self._check_learner()
         two = len(classes) == 2
         code = Code([[-1], [1]], name="binary") if two else replication.code
         chosen = np.zeros(code.n_problems, dtype=np.intp)
@@ -278,24 +278,14 @@ class SingleBinaryClassifier(FlatCodeClassifier):
             )
         return check_negatives(self.n_negatives, self.negatives, n_classes)
 
-    def _check_learner(self, replication: Replication) -> Any:
+    def _check_learner(self) -> Any:
         """Return the learner, fit for the scheme, or raise ValueError."""
         base = self._base()
-        kind = additive_kind(base)
         if self.scheme == "kesler":
-            return _without_intercept(base, kind)
-        if kind is not None:
-            raise ValueError(
-                f"The 'estimator' parameter must not be {kind} in its features, as {base!r} is: "
-                "its score g(x) + h(E_r) for the replica of class r ranks the classes alike for "
-                "every x. Take one that can combine features, such as SharedKernelSVC() or SVC(), "
-                "or with a linear classifier scheme='kesler'."
-            )
-        if get_tags(base).input_tags.pairwise and not stays_joint(base, replication):
-            raise ValueError(
-                "Features cannot be appended to a precomputed kernel. Take "
-                f"SharedKernelSVC(kernel='precomputed') as the 'estimator' instead of {base!r}."
-            )
+            return _without_intercept(base, additive_kind(base))
+        reason = why_not_replicated(base)
+        if reason:
+            raise ValueError(reason)
         return base
 
     def _trained(

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polychotomy.classifiers._kernel_sbc import KernelSBCClassifier
 from polychotomy.classifiers._plan import redecided
 from polychotomy.classifiers._reduction import ReductionClassifier
 from polychotomy.learners import SeparateModel
+from polychotomy.probability import check_method
 
 Array = NDArray[np.float64]
 
@@ -26,21 +28,26 @@ def with_remembered_outputs(classifier: ReductionClassifier) -> ReductionClassif
     return view
 
 
-def with_rules(classifier: ReductionClassifier, decoder: str, method: Any) -> ReductionClassifier:
+def has_rules(classifier: Any) -> bool:
+    """Whether a classifier can be read by other rules once it is trained."""
+    return isinstance(classifier, ReductionClassifier | KernelSBCClassifier)
+
+
+def with_rules(classifier: Any, decoder: str, method: Any) -> Any:
     """Return a trained classifier as if it had been trained with another decoder and method.
 
     Parameters
     ----------
-    classifier : ReductionClassifier
+    classifier : ReductionClassifier or KernelSBCClassifier
         Trained with any decoder and, unless `method` is its own, with ``probability="auto"``.
     decoder : str
-        As its parameter `decoder`.
+        As its parameter `decoder`; a KernelSBCClassifier has none.
     method : str or None
         As its parameter `probability`; None only if that is None.
 
     Returns
     -------
-    ReductionClassifier
+    classifier
         It shares all that is trained.
 
     Raises
@@ -49,6 +56,8 @@ def with_rules(classifier: ReductionClassifier, decoder: str, method: Any) -> Re
         The decoder or the method does not suit the code.
     """
     view = copy(classifier)
+    if isinstance(classifier, KernelSBCClassifier):
+        return _with_method(view, method)
     view.decoder, view.probability = decoder, method
     another = None if decoder == classifier.decoder else decoder
     plan = redecided(classifier._plan, another, method)
@@ -56,6 +65,15 @@ def with_rules(classifier: ReductionClassifier, decoder: str, method: Any) -> Re
         view._probabilities = replace(view._probabilities, methods=plan.probability.methods)
     view._plan = plan
     view._set_fitted(plan)
+    return view
+
+
+def _with_method(view: KernelSBCClassifier, method: Any) -> KernelSBCClassifier:
+    view.probability = method
+    if view._probabilities is not None and method != "auto":
+        check_method(method, view.code_)
+        view._probabilities = replace(view._probabilities, methods=(method,))
+        view.probability_ = method
     return view
 
 

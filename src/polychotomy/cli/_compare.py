@@ -10,6 +10,7 @@ import typer
 
 from polychotomy.choose import Reduction, available_reductions
 from polychotomy.cli._files import read_data, telling_errors
+from polychotomy.cli._reported_model import train_recommended
 from polychotomy.cli._running import (
     check_jobs,
     keeping_results,
@@ -26,6 +27,7 @@ from polychotomy.lab import (
     Protocol,
     Samples,
     available_bases,
+    make_base,
     summarise,
 )
 
@@ -89,7 +91,8 @@ def compare_command(
         str,
         typer.Option(
             callback=_check_reductions,
-            help="standard, all, or names with commas, such as one_vs_one,bch:hamming "
+            help="standard, all that suit the learners, or names with commas, such as "
+            "one_vs_one,bch:hamming "
             f"({', '.join(available_reductions())}).",
         ),
     ] = "standard",
@@ -98,13 +101,18 @@ def compare_command(
         typer.Option(
             callback=_check_protocol,
             help="cvN: N-fold cross-validation. split: the data set's own test part, or else 30 % "
-            "drawn once. repeatN: N such draws.",
+            "drawn once. split_cvN: its own test part, or else N folds. repeatN: N draws of 30 %; "
+            "repeatN:TRAIN/TEST: N draws of so many samples.",
         ),
     ] = "cv10",
     tune: Annotated[
         Tuning,
         typer.Option(help="greedy: search kernel width and C (or their like) in every fold."),
     ] = Tuning.none,
+    samples: Annotated[
+        int | None,
+        typer.Option(min=2, help="At most so many samples of each data set, drawn class by class."),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="Draws folds, random codes and learners.")
     ] = 0,
@@ -119,7 +127,12 @@ def compare_command(
         ),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write a report to this HTML file.", metavar="FILE.html")
+        Path | None,
+        typer.Option(
+            help="Write a report to this HTML file, with the problems of the recommended "
+            "reduction trained on all samples.",
+            metavar="FILE.html",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="For programs, not for people.")] = False,
 ) -> None:
@@ -135,6 +148,7 @@ def compare_command(
 
     * `polychotomy compare`
     * `polychotomy compare land.csv --target cover --base svm --tune greedy --store land.sqlite`
+    * `polychotomy compare wine --base svm --reductions one_vs_one,sbc_bch,sbc_kernel`
     * `polychotomy compare satimage glass vowel --reductions all --protocol split --report all.html`
 
     Exit status: 0 done; 1 the data, the store or the report's path cannot be used, or nothing could
@@ -144,15 +158,19 @@ def compare_command(
         _check_tunable(base)
     with telling_interruption(store) as check, telling_errors():
         check_report(report)
-        data_sets = _read(data or ["digits"], target)
+        data_sets = [
+            each if samples is None else each.limited(samples, seed)
+            for each in _read(data or ["digits"], target)
+        ]
         plan = Plan(
             data_sets,
-            _reductions(reductions),
+            _names(reductions),
             _names(base),
             protocol=protocol,
             tuning=tune.value,
             seed=seed,
         )
+        _tell_unsuited(reductions, base)
         for remark in plan.remarks:
             tell(remark)
         with keeping_results(store) as kept:
@@ -161,12 +179,13 @@ def compare_command(
             if not cells:
                 raise ValueError("Nothing could be computed.")
             title = f"{_title(data_sets)}; {', '.join(_names(base))}, {protocol}"
-            _show(cells, failures, title, report, as_json)
+            _show(cells, failures, title, as_json)
+            if report is not None:
+                model = train_recommended(plan, cells, data_sets, jobs)
+                write_report(cells, report, title, model)
 
 
-def _show(
-    cells: list[Cell], failures: list[Failure], title: str, report: Path | None, as_json: bool
-) -> None:
+def _show(cells: list[Cell], failures: list[Failure], title: str, as_json: bool) -> None:
     summary = summarise(cells)
     if as_json:
         failed = [
@@ -176,17 +195,19 @@ def _show(
         typer.echo(json.dumps(summary.as_dict() | {"failures": failed}, indent=2))
     else:
         print_summary(summary, title)
-    if report is not None:
-        write_report(cells, report, title)
 
 
-def _reductions(text: str) -> str | list[str]:
-    names = _names(text)
-    if names in (["standard"], ["all"]):
-        return names[0]
-    kinds = ("standard", "all")
-    each = [available_reductions(name) if name in kinds else (name,) for name in names]
-    return [name for some in each for name in some]
+def _tell_unsuited(reductions: str, base: str) -> None:
+    """Say once for each learner and reason what "standard" and "all" leave out."""
+    asked = [name for name in _names(reductions) if name in ("standard", "all")]
+    for learner in _names(base):
+        left_out: dict[str, list[str]] = {}
+        for name in dict.fromkeys(each for some in asked for each in available_reductions(some)):
+            reason = Reduction(name).unsuited(make_base(learner))
+            if reason:
+                left_out.setdefault(reason, []).append(name)
+        for reason, names in left_out.items():
+            tell(f"Left out, since {learner} does not suit them: {', '.join(names)}. {reason}")
 
 
 def _check_tunable(base: str) -> None:

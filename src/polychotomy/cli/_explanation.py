@@ -25,7 +25,7 @@ def facts_of(model: Model) -> dict[str, Any]:
     drawn: dict[str, Any] = (
         {"structure": str(classifier.structure_)}
         if hasattr(classifier, "structure_")
-        else {"code": classifier.code_.matrix.tolist(), "decoder": classifier.decoder_}
+        else {"code": classifier.code_.matrix.tolist(), "decoder": _decoder(classifier)}
     )
     return {**known, "problems": questions, "columns": list(model.features), **drawn}
 
@@ -51,6 +51,10 @@ def explanation(model: Model, n_weakest: int) -> Iterator[Any]:
     yield from _problems(classifier, facts["problem_errors"])
     yield ""
     yield from _weakest(classifier, facts["problem_errors"], n_weakest)
+
+
+def _decoder(classifier: Any) -> str:
+    return getattr(classifier, "decoder_", "argmax")  # of a KernelSBCClassifier
 
 
 def _code(classifier: Any) -> Text:

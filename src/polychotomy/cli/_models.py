@@ -39,7 +39,9 @@ def fit_command(
     ] = "logistic",
     reduction: Annotated[
         str,
-        typer.Option(help="Such as one_vs_rest or bch:hamming; auto chooses by cross-validation."),
+        typer.Option(
+            help="Such as one_vs_rest, bch:hamming or sbc_bch; auto chooses by cross-validation."
+        ),
     ] = "auto",
     tune: Annotated[
         bool, typer.Option("--tune", help="Choose the classifier's parameters too; takes longer.")

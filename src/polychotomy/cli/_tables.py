@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -99,9 +100,9 @@ def check_report(path: Path | None) -> None:
             require(module, extra="report")
 
 
-def write_report(cells: Sequence[Cell], path: Path, title: str) -> None:
-    """Write the report, and say where it is."""
+def write_report(cells: Sequence[Cell], path: Path, title: str, model: Any = None) -> None:
+    """Write the report, with the problems of a trained model, and say where it is."""
     from polychotomy.report import write_report as write
 
-    write(cells, path, title=title)
+    write(cells, path, model=model, title=title)
     typer.echo(f"Report: {path.resolve()}", err=True)

@@ -12,6 +12,7 @@ from polychotomy.lab import make_base
 
 _FOLDS = 5
 _PROBLEM_FOLDS = 3
+_NOT_TUNED = ("reduction", "decoder", "probability")
 
 
 def train_model(
@@ -98,7 +99,7 @@ def _trained(
         "reduction": search.best_reduction_,
         "explanation": search.explanation_,
         "error": 1 - search.best_score_,
-        "tuned": {k: float(v) for k, v in search.best_params_.items() if "__" in k},
+        "tuned": {k: float(v) for k, v in search.best_params_.items() if k not in _NOT_TUNED},
         "compared": [
             {"reduction": label, "error": 1 - float(score), "cost": float(cost)}
             for label, score, cost in zip(
@@ -120,13 +121,15 @@ def _problem_errors(classifier: Any, X: Any, y: Any) -> list[float | None]:
     from polychotomy.assess import binary_errors
     from polychotomy.calibration import folds
 
-    again = clone(classifier).set_params(probability=None, decoder=_plain(classifier.decoder))
+    again = clone(classifier).set_params(probability=None)
+    if getattr(again, "decoder", None) == "probability":
+        again.set_params(decoder="auto")
     if hasattr(classifier, "structure_"):
         ddag = classifier.structure == "ddag"
         again.set_params(structure="ddag" if ddag else classifier.structure_, solve="auto")
-    else:
+    elif hasattr(classifier, "code"):
         again.set_params(code=classifier.code_)
-    code = classifier._plan.code
+    code = classifier._plan.code if hasattr(classifier, "structure_") else classifier.code_
     indices = np.searchsorted(classifier.classes_, y)
     outputs = np.full((len(y), code.n_problems), np.nan)
     with warnings.catch_warnings():
@@ -136,7 +139,3 @@ def _problem_errors(classifier: Any, X: Any, y: Any) -> list[float | None]:
     seen = np.isfinite(outputs).all(axis=1)
     errors = binary_errors(outputs[seen], indices[seen], code, classes=None).problem_errors
     return [None if np.isnan(error) else float(error) for error in errors]
-
-
-def _plain(decoder: str) -> str:
-    return "auto" if decoder == "probability" else decoder

@@ -10,6 +10,8 @@ from polychotomy.errors import unknown_name
 from polychotomy.lab._bases import available_bases, base_scales, make_base
 from polychotomy.lab._cells import digest, parameters_of
 
+KEYWORDS = ("standard", "all")
+
 
 @dataclass(frozen=True, eq=False)
 class Method:
@@ -109,7 +111,8 @@ def name_methods(
     Parameters
     ----------
     reductions : "standard", "all" or sequence of str
-        As :class:`~polychotomy.choose.Reduction` writes them.
+        As :class:`~polychotomy.choose.Reduction` writes them; "standard" and "all", which may also
+        stand in the sequence, without those that a base does not suit.
     bases : sequence of str
         Of :func:`~polychotomy.lab.available_bases`.
     seed : int
@@ -117,9 +120,10 @@ def name_methods(
     tuned : bool, default=False
         Whether they are to be tuned: bases without anything to tune are refused.
     """
-    names = available_reductions(reductions) if isinstance(reductions, str) else reductions
-    chosen = list(dict.fromkeys(Reduction.of(name) for name in names))
-    if not chosen or not bases:
+    names = [reductions] if isinstance(reductions, str) else reductions
+    if isinstance(reductions, str):
+        available_reductions(reductions)  # raises unless it is one of the two
+    if not names or not bases:
         raise ValueError("A comparison needs at least one reduction and one base.")
     for base in bases:
         if base not in available_bases():
@@ -132,5 +136,17 @@ def name_methods(
             base_scales(base) if tuned else None,
         )
         for base in dict.fromkeys(bases)
-        for reduction in chosen
+        for reduction in _that_suit(names, base)
     ]
+
+
+def _that_suit(names: Sequence[str], base: str) -> list[Reduction]:
+    """Return the reductions of these names, of "standard" and "all" those that suit the base."""
+    chosen: dict[Reduction, None] = {}
+    for name in names:
+        if name in KEYWORDS:
+            known = (Reduction(each) for each in available_reductions(name))
+            chosen |= {each: None for each in known if not each.unsuited(make_base(base))}
+        else:
+            chosen[Reduction.of(name)] = None
+    return list(chosen)

@@ -2,12 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.assess import average_ranks, holm, iman_davenport, mcnemar
+from polychotomy.assess import (
+    average_ranks,
+    corrected_resampled_t,
+    holm,
+    iman_davenport,
+    mcnemar,
+)
 from polychotomy.assess._significance import adjust_by_holm
 from polychotomy.lab._cells import Cell
 
@@ -167,17 +172,5 @@ def _mcnemar(best: Sequence[Cell], other: Sequence[Cell]) -> float:
 
 
 def _corrected_t(best: Sequence[Cell], other: Sequence[Cell]) -> float:
-    """Return the two-sided p-value of t = d / √((1/J + n_test/n_train) s²), J − 1 degrees.
-
-    d and s² are mean and variance of the differences of J errors. Without the second term it would
-    take errors from overlapping training parts for independent ones.
-    """
-    from scipy.stats import t
-
-    differences = _errors(other) - _errors(best)
-    n = len(differences)
     ratio = np.mean([len(cell.rows) / cell.settings["n_train"] for cell in best])
-    mean = float(differences.mean())
-    spread = sqrt((1 / n + ratio) * differences.var(ddof=1))
-    statistic = 0.0 if mean == 0 else mean / spread if spread else inf
-    return float(2 * t.sf(abs(statistic), n - 1))
+    return corrected_resampled_t(_errors(other), _errors(best), float(ratio)).pvalue

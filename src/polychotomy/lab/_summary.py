@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from polychotomy.choose._choice import cheapest
 from polychotomy.lab._cells import Cell
 from polychotomy.lab._significance import (
     Differences,
@@ -297,8 +298,7 @@ def _recommend(table: Sequence[Row], *, several: bool) -> tuple[str, str]:
     """Return the cheapest of the methods that are not significantly worse, and why, in words."""
     ranked = [row for row in table if row.rank is not None] or table[:1]
     best, candidates = ranked[0], [row for row in ranked if row.verdict != "worse"]
-    least = min(row.seconds for row in candidates)
-    chosen = next(row for row in candidates if row.seconds <= _ABOUT_AS_CHEAP * least)
+    chosen = candidates[cheapest((row.seconds for row in candidates), within=_ABOUT_AS_CHEAP)]
     if len(ranked) == 1:
         return best.method, f"Only {best.method} was compared in full."
     measure = "average rank" if several else "error"

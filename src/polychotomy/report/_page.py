@@ -15,10 +15,10 @@ from polychotomy.report._details import chosen_values, details
 from polychotomy.report._findings import Findings, find, sureness
 from polychotomy.report._problems import (
     Questions,
+    belongs_to,
     problems_shown,
     questions_of_model,
     questions_of_reduction,
-    reduction_names,
     shorten,
 )
 from polychotomy.report._results import MEASURES, Results, gather, in_words, measured, remarks
@@ -128,9 +128,8 @@ def _method_shown(model: Any, results: Results) -> tuple[str, str | None]:
     advised = results.summary.recommended
     if model is None:
         return advised, None
-    names = reduction_names(model)
     known = zip(results.methods, results.reductions, strict=True)
-    found = [method for method, reduction in known if reduction in names]
+    found = [method for method, reduction in known if belongs_to(model, reduction)]
     if advised in found:
         return advised, None
     if found:

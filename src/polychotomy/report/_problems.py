@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polychotomy import codes
+from polychotomy.choose import Reduction
 from polychotomy.lab import Cell
 from polychotomy.learners import problem_words
 from polychotomy.structures import Structure, balanced
@@ -22,6 +23,7 @@ _CODE_CLASSES, _CODE_PROBLEMS = 30, 60
 _TREE_CLASSES, _TREE_DEPTH = 100, 15
 _LONGEST_NAME = 60
 _LONGEST_TEXT = 20_000
+_TELLING_APART = ("structure", "code", "extension", "scheme", "weights", "decoder")
 _SYMBOLS = {1: "+", 0: "·", -1: "−"}
 
 
@@ -72,16 +74,25 @@ def questions_of_model(model: Any) -> Questions | None:
     return Questions(classes, code.matrix) if isinstance(code, codes.Code) else None
 
 
-def reduction_names(model: Any) -> set[str]:
-    """Return the reductions that a fitted classifier may be called by."""
+def belongs_to(model: Any, reduction: str) -> bool:
+    """Whether a fitted classifier is what a reduction makes, but for its way to probabilities."""
     if hasattr(model, "best_reduction_"):
-        return {str(model.best_reduction_)}
-    model = _opened(model)
-    what = getattr(model, "structure", None)
-    what = getattr(model, "code", None) if what is None else what
-    name = what.name if isinstance(what, codes.Code) else str(what)
-    decoder = getattr(model, "decoder", "auto")
-    return {name, f"{name}_tree"} if decoder == "auto" else {f"{name}:{decoder}"}
+        return bool(model.best_reduction_ == reduction)
+    try:
+        made = Reduction.of(reduction).make(None)
+    except ValueError:
+        return False
+    return _defined_by(_opened(model)) == _defined_by(made)
+
+
+def _defined_by(model: Any) -> tuple[Any, ...]:
+    """Return what tells reductions apart: the name of a code in place of the code."""
+    names: tuple[str, ...] = _TELLING_APART
+    if getattr(model, "scheme", None) == "replicate":  # which has a decoder, but does not use it
+        names = names[:-1]
+    given = [getattr(model, name, None) for name in names]
+    plain = (each.name if isinstance(each, codes.Code) else each for each in given)
+    return tuple(each if isinstance(each, str) else each is None for each in plain)
 
 
 def questions_of_reduction(name: str, classes: Sequence[str]) -> Questions | None:
