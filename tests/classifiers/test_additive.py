@@ -37,6 +37,7 @@ from polychotomy import GreedySearchCV, SharedKernelSVC, SingleBinaryClassifier
 from polychotomy.classifiers._additive import additive_kind
 from polychotomy.classifiers._replicas import Concatenation
 from polychotomy.codes import one_vs_rest
+from polychotomy.learners._boosting import StumpBoosting
 
 LINEAR = [
     LogisticRegression(),
@@ -74,6 +75,7 @@ ADDITIVE = [
     MultinomialNB(),
     AdaBoostClassifier(),
     AdaBoostClassifier(DecisionTreeClassifier(max_depth=1)),
+    StumpBoosting(),
     GradientBoostingClassifier(max_depth=1),
     HistGradientBoostingClassifier(max_leaf_nodes=2),
     RandomForestClassifier(max_depth=1),

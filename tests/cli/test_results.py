@@ -57,7 +57,8 @@ def test_show_has_a_table_for_each_comparison(store):
 def test_show_writes_a_report_of_one_comparison(store, tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(
-        "polychotomy.report.write_report", lambda cells, path, title: written.append(len(cells))
+        "polychotomy.report.write_report",
+        lambda cells, path, title, model: written.append(len(cells)),
     )
     path = tmp_path / "r.html"
     assert str(path) in run("show", store, "--data-set", "sea", "--report", path).stderr

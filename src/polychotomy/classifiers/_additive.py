@@ -155,7 +155,7 @@ def _is_linear(learner: Any, names: set[str]) -> bool:
 
 
 def _is_additive(learner: Any, names: set[str]) -> bool:
-    if "_BaseNB" in names:
+    if names & {"_BaseNB", "StumpBoosting"}:
         return True
     if "AdaBoostClassifier" in names:
         return learner.estimator is None or _splits_once(learner.estimator)

@@ -59,7 +59,7 @@ def _lda() -> Any:
 
 
 def _adaboost() -> Any:
-    from polychotomy.lab._boosting import StumpBoosting
+    from polychotomy.learners._boosting import StumpBoosting
 
     return StumpBoosting()
 

@@ -14,6 +14,7 @@ _LOSS_OF = {
     "RidgeClassifierCV": "squared",
     "SVC": "hinge",
     "SharedKernelSVC": "hinge",
+    "StumpBoosting": "exponential",
 }
 
 # Classifiers whose loss is a parameter.

@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from polychotomy import CodeClassifier
 from polychotomy.lab import make_base
-from polychotomy.lab._boosting import StumpBoosting
+from polychotomy.learners._boosting import StumpBoosting
 
 
 def weights_are_no_repetitions(_):
