@@ -1,9 +1,16 @@
+import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import RidgeClassifier
 from sklearn.svm import SVC
 
-from polychotomy import CodeClassifier
+from polychotomy import (
+    Code,
+    CodeClassifier,
+    KernelSBCClassifier,
+    TreeClassifier,
+    parse_structure,
+)
 from polychotomy.lab._cells import cell_key, current_versions, parameters_of
 
 WHAT = {
@@ -69,3 +76,21 @@ def test_versions_are_those_in_use():
     assert current_versions()["numpy"] == numpy.__version__
     assert current_versions()["scikit-learn"] == sklearn.__version__
     assert set(current_versions()) == {"polychotomy", "scikit-learn", "numpy", "python"}
+
+
+def test_parameters_that_json_cannot_hold_are_told_apart():
+    def found(code):
+        return parameters_of(CodeClassifier(RidgeClassifier(), code))
+
+    one, two = np.eye(3) * 2 - 1, 1 - np.eye(3) * 2
+    assert found(Code(one)) == found(Code(one)) != found(Code(two))
+    assert found(Code(one)) != found(one) != found(two)
+    near = [[np.eye(3)], [np.eye(3) + 1e-12]]  # as text both are the same
+    assert len({str(parameters_of(KernelSBCClassifier(extensions=e))) for e in near}) == 2
+    trees = [parse_structure(text) for text in ("m {n {a b} c}", "m {n {a c} b}")]
+    assert len({str(parameters_of(TreeClassifier(structure=s))) for s in trees}) == 2
+
+
+def test_functions_without_a_name_are_refused():
+    with pytest.raises(ValueError, match=r"defined in a module, by name.*<lambda>"):
+        parameters_of(CodeClassifier(code=lambda n_classes: np.eye(n_classes)))

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import polychotomy
+from polychotomy.codes import Code
+from polychotomy.structures import Structure, format_structure
 
 _WITHOUT_INFLUENCE = ("n_jobs", "verbose")
 
@@ -142,7 +144,10 @@ def current_versions() -> dict[str, str]:
 
 
 def parameters_of(classifier: Any) -> dict[str, Any]:
-    """Return all parameters of an estimator that can change its results, as JSON can hold them."""
+    """Return all parameters of an estimator that can change its results, as JSON can hold them.
+
+    Raises ValueError for a function without a name of its own: two of them would look alike.
+    """
     return {
         name: _plain(value)
         for name, value in sorted(classifier.get_params(deep=True).items())
@@ -150,7 +155,19 @@ def parameters_of(classifier: Any) -> dict[str, Any]:
     }
 
 
+def function_name(function: Any) -> str:
+    """Return the name of a function, or raise ValueError if it has none of its own."""
+    name: str = function.__qualname__
+    if "<" in name:
+        raise ValueError(
+            "A function on which results depend must be defined in a module, by name: results are "
+            f"kept by it. Got {name}."
+        )
+    return name
+
+
 def _plain(value: Any) -> Any:
+    """Return a value, or what tells it from all others where JSON cannot hold it."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float) and np.isfinite(value):
@@ -159,4 +176,10 @@ def _plain(value: Any) -> Any:
         return type(value).__qualname__
     if isinstance(value, np.ndarray):
         return [str(value.dtype), list(value.shape), sha256(value.tobytes()).hexdigest()]
-    return getattr(value, "__qualname__", None) or repr(value)
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, Code):
+        return ["Code", _plain(value.matrix)]
+    if isinstance(value, Structure):
+        return ["Structure", format_structure(value)]
+    return function_name(value) if hasattr(value, "__qualname__") else repr(value)
