@@ -1,6 +1,9 @@
 import pytest
+from sklearn.svm import SVC
 
-from polychotomy.choose import available_reductions
+from polychotomy import CodeClassifier, SingleBinaryClassifier, TreeClassifier
+from polychotomy.choose import Scale, available_reductions
+from polychotomy.lab import Method
 from polychotomy.lab._methods import name_methods
 
 KERNEL = {"sbc_kernel", "sbc_kernel_frequencies"}
@@ -31,3 +34,43 @@ def test_what_is_named_is_not_left_out_in_silence():
         named("bch", ["logistic"])
     with pytest.raises(ValueError, match="at least one reduction"):
         named([], ["logistic"])
+
+
+def test_a_search_is_known_by_its_scales_and_their_order():
+    def tuned(**scales):
+        return Method("m", "b", CodeClassifier(), scales)
+
+    C, gamma = Scale(), Scale(simpler="larger")
+    searches = [
+        tuned(C=C, gamma=gamma),
+        tuned(gamma=gamma, C=C),
+        tuned(C=C, gamma=Scale()),
+        tuned(C=C, gamma=Scale(2.0, "larger")),
+        tuned(C=C, gamma=Scale(simpler="larger", value=abs)),
+        Method("m", "b", CodeClassifier()),
+    ]
+    assert len({method.tuning for method in searches}) == len(searches)
+    assert tuned(C=Scale(), gamma=gamma).tuning == searches[0].tuning
+
+
+def test_whose_parameters_it_takes_is_part_of_a_method():
+    code = CodeClassifier(code="bch")
+    single = SingleBinaryClassifier(extension="bch")
+    alone, same, other = (Method("m", "b", code, tuned_as=t) for t in (None, code, single))
+    assert alone.parameters != same.parameters != other.parameters
+    assert "classifier" not in same.parameters["tuned_as"]  # as it always was
+    assert other.parameters["tuned_as"]["classifier"] == "SingleBinaryClassifier"
+
+
+@pytest.mark.parametrize(
+    ("classifier", "probability"),
+    [
+        (CodeClassifier(), None),
+        (CodeClassifier(decoder="probability"), "auto"),
+        (TreeClassifier(), None),
+        (TreeClassifier(solve="least_squares"), "auto"),
+        (SVC(probability=True), True),  # not ours, and another meaning
+    ],
+)
+def test_tuning_does_without_probabilities_where_it_can(classifier, probability):
+    assert Method("m", "b", classifier).to_tune.probability is probability

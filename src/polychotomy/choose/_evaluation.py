@@ -19,7 +19,12 @@ from polychotomy.choose._candidates import Candidate, Row
 from polychotomy.choose._greedy import GreedySearchCV
 from polychotomy.classifiers import KernelSBCClassifier, SingleBinaryClassifier, TreeClassifier
 from polychotomy.classifiers._reduction import ReductionClassifier
-from polychotomy.classifiers._views import has_rules, with_remembered_outputs, with_rules
+from polychotomy.classifiers._views import (
+    has_rules,
+    with_remembered_outputs,
+    with_rules,
+    without_probabilities,
+)
 from polychotomy.learners import shared_problems
 
 Indices = NDArray[np.intp]
@@ -152,23 +157,14 @@ class Tuning:
             "refit": False,
             "error_score": self.error_score,
         }
-        plain = self._without_probabilities(classifier)
+        by_classes = self.scoring in (None, "accuracy")
+        plain = without_probabilities(classifier) if by_classes else clone(classifier)
         if self.how == "greedy":
             search = GreedySearchCV(plain, **options)
         else:
             search = GridSearchCV(plain, _grid(self.how, classifier), **options)
         best = dict(search.fit(X, y, **fit_params).best_params_)
         return clone(classifier).set_params(**best), best
-
-    def _without_probabilities(self, classifier: Any) -> Any:
-        """Spare tuning the calibration where scores go by predicted classes."""
-        plain = clone(classifier)
-        if self.scoring not in (None, "accuracy") or not has_rules(plain):
-            return plain
-        needed = getattr(plain, "decoder", None) == "probability" or (
-            isinstance(plain, TreeClassifier) and plain.solve not in ("auto", "recursive")
-        )
-        return plain if needed else plain.set_params(probability=None)
 
 
 def cost_of(trained: Any, y: Any, X: Any) -> tuple[float, float]:

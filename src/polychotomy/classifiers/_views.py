@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from polychotomy.classifiers._kernel_sbc import KernelSBCClassifier
 from polychotomy.classifiers._plan import redecided
 from polychotomy.classifiers._reduction import ReductionClassifier
+from polychotomy.classifiers._tree_classifier import TreeClassifier
 from polychotomy.learners import SeparateModel
 from polychotomy.probability import check_method
 
@@ -31,6 +33,20 @@ def with_remembered_outputs(classifier: ReductionClassifier) -> ReductionClassif
 def has_rules(classifier: Any) -> bool:
     """Whether a classifier can be read by other rules once it is trained."""
     return isinstance(classifier, ReductionClassifier | KernelSBCClassifier)
+
+
+def without_probabilities(classifier: Any) -> Any:
+    """Return a clone that spends nothing on probabilities, for tuning; as it is if it needs them.
+
+    Trees that are left to choose then go by the sides of each node in place of probabilities.
+    """
+    plain = clone(classifier)
+    if not has_rules(plain):
+        return plain
+    needed = getattr(plain, "decoder", None) == "probability" or (
+        isinstance(plain, TreeClassifier) and plain.solve not in ("auto", "recursive")
+    )
+    return plain if needed else plain.set_params(probability=None)
 
 
 def with_rules(classifier: Any, decoder: str, method: Any) -> Any:

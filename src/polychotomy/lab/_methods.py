@@ -8,7 +8,7 @@ from typing import Any
 from polychotomy.choose import Reduction, Scale, available_reductions
 from polychotomy.errors import unknown_name
 from polychotomy.lab._bases import available_bases, base_scales, make_base
-from polychotomy.lab._cells import digest, parameters_of
+from polychotomy.lab._cells import digest, function_name, parameters_of
 
 KEYWORDS = ("standard", "all")
 
@@ -55,8 +55,10 @@ class Method:
         found = {"classifier": type(self.classifier).__qualname__, **parameters_of(self.classifier)}
         if self.tuned_as is not None:
             found["tuned_as"] = parameters_of(self.tuned_as)
+            if type(self.tuned_as) is not type(self.classifier):
+                found["tuned_as"]["classifier"] = type(self.tuned_as).__qualname__
         if self.measure is not None:
-            found["measure"] = self.measure.__qualname__
+            found["measure"] = function_name(self.measure)
         return found
 
     @cached_property
@@ -76,11 +78,20 @@ class Method:
         return {"decoder": self.classifier.decoder, "method": self.classifier.probability}
 
     @cached_property
+    def search(self) -> list[Any] | None:
+        """What the greedy search tunes, in its order, as JSON can hold it; None as in `scales`."""
+        if self.scales is None:
+            return None
+        return [
+            [name, scale.start, scale.simpler, scale.value and function_name(scale.value)]
+            for name, scale in self.scales.items()
+        ]
+
+    @cached_property
     def tuning(self) -> str:
         """The same for methods that take their parameters from one search."""
-        scales = None if self.scales is None else {n: repr(s) for n, s in self.scales.items()}
-        searched = self.to_tune
-        return digest([self.base, type(searched).__qualname__, parameters_of(searched), scales])
+        tuned = self.to_tune
+        return digest([self.base, type(tuned).__qualname__, parameters_of(tuned), self.search])
 
     def with_rules(self, trained: Any) -> Any:
         """Return a classifier that was trained for a method of the same training as this one."""
@@ -90,17 +101,10 @@ class Method:
 
     @property
     def to_tune(self) -> Any:
-        """The classifier that the search tunes.
+        """The classifier that the search tunes, without probabilities where it can do without."""
+        from polychotomy.classifiers._views import without_probabilities
 
-        Without probabilities, on which the search would spend most of its time, unless the decoder
-        goes by them.
-        """
-        from sklearn.base import clone
-
-        found = clone(self.classifier if self.tuned_as is None else self.tuned_as)
-        if getattr(found, "decoder", "auto") != "probability" and hasattr(found, "probability"):
-            found.set_params(probability=None)
-        return found
+        return without_probabilities(self.classifier if self.tuned_as is None else self.tuned_as)
 
 
 def name_methods(

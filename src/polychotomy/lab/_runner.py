@@ -282,6 +282,8 @@ class _Terms:
                 common["tuning_folds"] = tuning_folds(self.tuning)
             for method in methods:
                 settings = {**common, "parameters": method.parameters}
+                if self.tuning != "none" and method.search is not None:
+                    settings["search"] = method.search
                 key = cell_key(
                     reduction=method.reduction,
                     base=method.base,
