@@ -2,16 +2,27 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from random import Random
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import RidgeClassifier
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from polychotomy import CodeClassifier, GreedySearchCV, datasets
+from polychotomy import (
+    CodeClassifier,
+    GreedySearchCV,
+    KernelSBCClassifier,
+    SharedKernelSVC,
+    SingleBinaryClassifier,
+    TreeClassifier,
+    datasets,
+)
 from polychotomy.assess import brier_score, log_loss, uncertainty_coefficient
 from polychotomy.choose import Scale
 from polychotomy.datasets import make_preprocessor
@@ -244,8 +255,6 @@ def test_every_base_gives_classes_and_probabilities(wine, base):
 
 
 def test_warnings_are_kept_with_the_cell(wine, monkeypatch):
-    from sklearn.linear_model import LogisticRegression
-
     monkeypatch.setattr(_methods, "make_base", lambda name: LogisticRegression(max_iter=1))
     (cell,) = run(wine, ["one_vs_one"], ["logistic"], protocol="split")
     assert any("failed to converge" in said for said in cell.chosen["warnings"])
@@ -307,6 +316,96 @@ def test_without_probabilities_a_method_is_trained_apart(wine):
     (with_them, without), n_fits = fits_of(wine, methods)
     assert (with_them.probabilities is None, without.probabilities is None) == (False, True)
     assert n_fits == sum(fits_of(wine, [method])[1] for method in methods)
+
+
+RULES = [
+    *(("ddag", "auto"), ("auto", "auto"), ("auto", None), ("votes", "auto"), ("hamming", None)),
+    *(("probability", "normalise"), ("l1", "least_squares"), ("probability", None)),
+]
+
+
+def outcomes(data, methods, **options):
+    cells, failures = Plan(data, methods, **options).run()
+    return {cell.key: cell for cell in cells}, {each.key for each in failures}
+
+
+def assert_the_same_apart(data, methods, **options):
+    """Assert that a plan gives the cells and failures that each of its methods gives alone."""
+    together, failed = outcomes(data, methods, **options)
+    backwards, _ = outcomes(data, methods[::-1], **options)
+    assert len({method.training for method in methods}) < len(methods)
+    for method in methods:
+        cells, failures = outcomes(data, [method], **options)
+        assert failures == failed & {*cells, *failures}
+        for key, cell in cells.items():
+            assert same(cell, together[key]), method.reduction
+            assert same(cell, backwards[key]), method.reduction
+    return together, failed
+
+
+@pytest.mark.parametrize("code", ["one_vs_one", "one_vs_rest", "dense_random"])
+@pytest.mark.parametrize("base", [RidgeClassifier(), GaussianNB()], ids=["ridge", "bayes"])
+def test_no_cell_depends_on_what_is_computed_with_it(wine, base, code):
+    methods = [
+        Method(f"{decoder}:{probability}", "base", classifier)
+        for decoder, probability in RULES
+        for classifier in [CodeClassifier(base, code, decoder, probability, cv=2, random_state=1)]
+    ]
+    cells, failures = assert_the_same_apart(wine, methods, protocol="split")
+    unsuited = {"one_vs_one": ["normalise"], "one_vs_rest": ["ddag"]}.get(
+        code, ["normalise", "ddag"]
+    )
+    assert len(failures) == len(unsuited) + 1  # and a decoder without the probabilities it needs
+    assert len({cell.chosen["decoder"] for cell in cells.values()}) > 3
+
+
+def test_no_tuned_cell_depends_on_what_is_computed_with_it(wine):
+    svm = SharedKernelSVC()
+    full = SingleBinaryClassifier(svm, "bch", probability=None, random_state=0)
+    less = SingleBinaryClassifier(svm, "bch", n_negatives=1, probability=None, random_state=0)
+    rest = CodeClassifier(svm, "one_vs_rest", "hinge", "normalise", cv=2)
+    methods = [
+        Method("full", "svm", full),
+        Method("less", "svm", less, tuned_as=full),
+        Method("kernel", "svm", KernelSBCClassifier(probability=None)),
+        Method("rest", "svm", rest),
+        Method("rest, solved", "svm", clone(rest).set_params(probability="least_squares")),
+        Method("tree", "svm", TreeClassifier(svm, solve="least_squares", cv=2)),
+    ]
+    few = wine.limited(60)
+    cells, failures = assert_the_same_apart(few, methods, protocol="split", tuning="greedy2")
+    assert not failures
+    assert all("warnings" not in cell.chosen for cell in cells.values())
+
+
+def warn_of_votes(trained, X, y):
+    if trained.decoder == "votes":
+        warnings.warn("a tie", stacklevel=1)
+    return {}
+
+
+def test_each_cell_has_the_warnings_of_its_own_training_and_measures(wine):
+    hasty = LogisticRegression(max_iter=1)
+    methods = [
+        Method(d, "logistic", CodeClassifier(hasty, "bch", d), measure=warn_of_votes)
+        for d in ("votes", "hamming", "logistic")
+    ]
+    cells, _ = assert_the_same_apart(wine, methods, protocol="split")
+    said = {cell.reduction: cell.chosen["warnings"] for cell in cells.values()}
+    assert [len(said[name]) for name in ("votes", "hamming", "logistic")] == [2, 1, 1]
+    assert "a tie" in said["votes"]
+    assert all("failed to converge" in each for each in said["hamming"])
+
+
+def test_other_scales_are_other_cells(wine):
+    def tuned(scale):
+        classifier = CodeClassifier(RidgeClassifier(), "bch", probability=None)
+        return Method("bch", "ridge", classifier, {"estimator__alpha": scale})
+
+    larger, smaller = tuned(Scale(simpler="larger")), tuned(Scale(simpler="smaller"))
+    for tuning, differ in (("greedy", True), ("none", False)):
+        options = {"protocol": "split", "tuning": tuning}
+        assert (keys(wine, [larger], **options) != keys(wine, [smaller], **options)) is differ
 
 
 def test_a_method_can_take_what_was_tuned_for_another(wine, monkeypatch):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.choose import GreedySearchCV
 from polychotomy.cli._running import tell
 from polychotomy.lab import Cell, Plan, Samples, summarise
 
@@ -38,7 +37,6 @@ def train_recommended(
 
 def _trained(task: Any, samples: Samples, jobs: int) -> Any:
     from sklearn.base import clone
-    from sklearn.model_selection import StratifiedKFold
 
     from polychotomy.datasets import make_preprocessor
 
@@ -46,15 +44,7 @@ def _trained(task: Any, samples: Samples, jobs: int) -> Any:
     labels = _labels(samples.classes)[samples.y]
     classifier = clone(task.method.classifier).set_params(n_jobs=jobs)
     if task.settings["tuning"] != "none":
-        folds = task.settings["tuning_folds"]
-        search = GreedySearchCV(
-            task.method.to_tune.set_params(n_jobs=jobs),
-            task.method.scales,
-            cv=StratifiedKFold(folds, shuffle=True, random_state=task.seed),
-            refit=False,
-            error_score="raise",
-        )
-        classifier.set_params(**search.fit(X, labels).best_params_)
+        classifier.set_params(**task.make_search(jobs).fit(X, labels).best_params_)
     return classifier.fit(X, labels)
 
 

@@ -2,9 +2,10 @@
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import process_time
 from typing import Any
 
@@ -60,6 +61,20 @@ class Task:
         same = (self.settings[name] for name in ("data", "rows", "preparation", "tuning"))
         return self.seed, *same, self.method.tuning if tuned else self.method.training
 
+    def make_search(self, n_jobs: int | None = None) -> GreedySearchCV:
+        """Return the search that tunes its method, not yet run, on folds that its seed draws."""
+        from sklearn.model_selection import StratifiedKFold
+
+        folds = self.settings["tuning_folds"]
+        tuned = self.method.to_tune
+        return GreedySearchCV(
+            tuned if n_jobs is None else tuned.set_params(n_jobs=n_jobs),
+            self.method.scales,
+            cv=StratifiedKFold(folds, shuffle=True, random_state=self.seed),
+            refit=False,
+            error_score="raise",
+        )
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -109,35 +124,26 @@ def compute(tasks: Sequence[Task], samples: Samples) -> Iterator[Cell | Failure]
             reason = " ".join(str(error).split())[:_LONGEST_REASON] or type(error).__name__
             yield Failure(task.data_set, task.reduction, task.base, task.fold, reason, task.key)
             continue
-        bench.warnings |= {" ".join(str(w.message).split())[:_LONGEST_REASON] for w in caught}
-        said = sorted(bench.warnings)
+        said = sorted({" ".join(str(w.message).split())[:_LONGEST_REASON] for w in caught})
         yield replace(cell, chosen={**cell.chosen, "warnings": said}) if said else cell
 
 
 class _Bench:
-    """What the tasks of a group have in common: prepared samples, tuned parameters, a model."""
+    """What the tasks of a group have in common: prepared samples, tuned parameters, models."""
 
     def __init__(self, tasks: Sequence[Task], samples: Samples) -> None:
         self._samples, self._tasks = samples, tasks
-        self._parts: tuple[Any, Any] | None = None
-        self._tuned: dict[str, Any] | None = None
-        self._trained: dict[str, tuple[Any, float]] = {}
-        self.warnings: set[str] = set()
+        self._made: dict[str, tuple[Any, list[warnings.WarningMessage]]] = {}
 
     def parts(self) -> tuple[Any, Any]:
         """Return the features of the training and of the test part."""
-        if self._parts is None:
-            task, frame = self._tasks[0], self._samples.data
-            prepare = _make_preparation(frame.iloc[task.train], task.settings["preparation"])
-            X = prepare.fit_transform(frame.iloc[task.train])
-            self._parts = X, prepare.transform(frame.iloc[task.test])
-        return self._parts
+        parts: tuple[Any, Any] = self._once("parts", self._prepare)
+        return parts
 
     def tuned(self, task: Task) -> dict[str, Any]:
         """Return the parameters that cross-validate best within the training part."""
-        if self._tuned is None:
-            self._tuned = self._tune(task)
-        return self._tuned
+        tuned: dict[str, Any] = self._once("tuned", partial(self._tune, task))
+        return tuned
 
     def trained(self, task: Task, tuned: Mapping[str, Any]) -> tuple[Any, float]:
         """Return a trained classifier and the CPU seconds that took."""
@@ -145,10 +151,26 @@ class _Bench:
         alike = [each.method for each in self._tasks if each.method.training == training]
         if len(alike) == 1:
             return self._train(task.method.classifier, tuned)
-        if training not in self._trained:
-            self._trained[training] = self._train(_that_serves(alike), tuned)
-        model, seconds = self._trained[training]
+        model, seconds = self._once(training, partial(self._train, _that_serves(alike), tuned))
         return task.method.with_rules(model), seconds
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what is made for the first who asks; all of them hear its warnings."""
+        if name not in self._made:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                made = make()
+            self._made[name] = made, caught
+        found, said = self._made[name]
+        for warning in said:
+            warnings.warn(warning.message, warning.category, stacklevel=2)
+        return found
+
+    def _prepare(self) -> tuple[Any, Any]:
+        task, frame = self._tasks[0], self._samples.data
+        prepare = _make_preparation(frame.iloc[task.train], task.settings["preparation"])
+        X = prepare.fit_transform(frame.iloc[task.train])
+        return X, prepare.transform(frame.iloc[task.test])
 
     def _train(self, classifier: Any, tuned: Mapping[str, Any]) -> tuple[Any, float]:
         from sklearn.base import clone
@@ -161,25 +183,19 @@ class _Bench:
         return model, process_time() - start
 
     def _tune(self, task: Task) -> dict[str, Any]:
-        from sklearn.model_selection import StratifiedKFold
-
-        folds = task.settings["tuning_folds"]
-        search = GreedySearchCV(
-            task.method.to_tune,
-            task.method.scales,
-            cv=StratifiedKFold(folds, shuffle=True, random_state=task.seed),
-            refit=False,
-            error_score="raise",
-        )
         X, _ = self.parts()
-        return dict(search.fit(X, self._samples.y[task.train]).best_params_)
+        search = task.make_search().fit(X, self._samples.y[task.train])
+        return dict(search.best_params_)
 
 
 def _that_serves(methods: Sequence[Method]) -> Any:
-    """Return the classifier whose rules can be changed to those of any of the methods."""
+    """Return the classifier whose rules can be changed to those of any of the methods.
+
+    Its own are rules that suit every code, so that a method with others fails alone.
+    """
     from sklearn.base import clone
 
-    classifier = clone(methods[0].classifier)
+    classifier = clone(methods[0].classifier).set_params(decoder="auto")
     several = len({method.rules["method"] for method in methods}) > 1
     return classifier.set_params(probability="auto") if several else classifier
 
