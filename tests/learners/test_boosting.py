@@ -11,14 +11,7 @@ from polychotomy.lab import make_base
 from polychotomy.learners._boosting import StumpBoosting
 
 
-def weights_are_no_repetitions(_):
-    """The limit of errors is one over twice the number of rows, whatever their weights."""
-    return {"check_sample_weight_equivalence_on_dense_data": "limits errors by the number of rows"}
-
-
-@parametrize_with_checks(
-    [StumpBoosting(n_rounds=20)], expected_failed_checks=weights_are_no_repetitions
-)
+@parametrize_with_checks([StumpBoosting(n_rounds=20), StumpBoosting(20, one_sided=True)])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
@@ -74,6 +67,22 @@ def test_perfect_stump_is_taken_in_every_round():
     X, y = np.arange(10.0)[:, None], np.arange(10) >= 6
     learner = StumpBoosting(5).fit(X, y)
     assert learner.thresholds_.tolist() == [5.5] * 5
+    np.testing.assert_allclose(learner.weights_, 0.5 * np.log((1 - 0.05) / 0.05))
+
+
+def test_weights_are_repetitions(rng):
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    X[:, 0] += 4 * y  # a stump is perfect, and the limit of its error counts
+    weight = rng.integers(0, 4, size=40)
+    weighted = StumpBoosting(3).fit(X, y, weight)
+    repeated = StumpBoosting(3).fit(X.repeat(weight, axis=0), y.repeat(weight))
+    assert weighted.thresholds_.tolist() == repeated.thresholds_.tolist()
+    np.testing.assert_allclose(weighted.weights_, repeated.weights_)
+
+
+def test_small_weights_are_still_samples(rng):
+    X, y = np.arange(10.0)[:, None], np.arange(10) >= 6
+    learner = StumpBoosting(5).fit(X, y, np.full(10, 0.01))
     np.testing.assert_allclose(learner.weights_, 0.5 * np.log((1 - 0.05) / 0.05))
 
 

@@ -50,7 +50,8 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
     Notes
     -----
     A round costs O(m d) operations for m samples and d features. Errors count as 1/(2m) or
-    1 − 1/(2m) at the extremes, where α would be infinite.
+    1 − 1/(2m) at the extremes, where α would be infinite; m is then the sum of the weights if that
+    is larger than the number of samples.
 
     References
     ----------
@@ -81,7 +82,8 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Labels of two classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights of the first round, not negative.
+            Weights of the first round, not negative: 2 is the same as to have a sample twice, 0
+            as not to have it.
 
         Returns
         -------
@@ -91,7 +93,9 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=float)
         self.classes_, sides = _two_sides(y)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        chosen = _boost(X, np.where(sides == 1, 1.0, -1.0), weight, n_rounds, self.one_sided)
+        counts = weight > 0
+        y = np.where(sides[counts] == 1, 1.0, -1.0)
+        chosen = _boost(X[counts], y, weight[counts], n_rounds, self.one_sided)
         self.features_ = np.array([j for j, _, _ in chosen], dtype=np.intp)
         self.thresholds_ = np.array([threshold for _, threshold, _ in chosen])
         self.weights_ = np.array([alpha for _, _, alpha in chosen])
@@ -154,7 +158,7 @@ def _boost(
     X = np.asfortranarray(X)
     stumps = _Stumps(X)
     v = y * weight / weight.sum()  # y times the weight of each sample
-    most = 1 - 1 / len(y)
+    most = 1 - 1 / max(len(y), weight.sum())
     chosen = []
     for _ in range(n_rounds):
         j, threshold, edge = stumps.best(v, one_sided)
