@@ -106,62 +106,65 @@ def _methods_of_codes(samples: Samples, seed: int) -> list[Method]:
     ]
 
 
+def _numbers(k: int) -> list[int]:
+    """Return how many random negatives of k − 1 are tried."""
+    return sorted(s for s in {1, 2, 4, (k - 1) // 2} if 0 < s < k - 1)
+
+
 def _methods_of_subsampling(samples: Samples, seed: int) -> list[Method]:
     """Return SBC-BCH with fewer and fewer negatives, Figure 3; all as tuned with all of them."""
     k, full = len(samples.classes), _single("bch", seed)
-    few = min(4, k - 1)
-    wanted = {("random", s) for s in (1, 2, few, (k - 1) // 2)}
-    wanted |= {(kind, s) for kind in ("near", "hard") for s in (1, 2, few)}
+    wanted = [(kind, s) for kind in ("hard", "near") for s in (1, 2, 4) if s < k - 1]
     found = [Method("SBC-BCH", "svm", full)]
-    for kind, s in sorted(wanted):
-        if 0 < s < k - 1:
-            fewer = _single("bch", seed, n_negatives=s, negatives=kind)
-            found.append(Method(f"SBC-BCH, {kind}, s = {s}", "svm", fewer, tuned_as=full))
+    for kind, s in [*wanted, *(("random", s) for s in _numbers(k))]:
+        fewer = _single("bch", seed, n_negatives=s, negatives=kind)
+        found.append(Method(f"SBC-BCH, {kind}, s = {s}", "svm", fewer, tuned_as=full))
     return found
 
 
-def _relative_increases(results: Results, kind: str = "random") -> dict[tuple[str, int], float]:
-    """Return by how many per cent s negatives raise the error, for each data set and s."""
+def _relative_increases(results: Results) -> dict[tuple[str, int], float] | None:
+    """Return by how many per cent s random negatives raise the error, for each data set and s.
+
+    None unless all were run.
+    """
     found = {}
-    for data_set, method in results.pairs:
-        name, _, s = method.partition(" s = ")
-        if name == f"SBC-BCH, {kind}," and results.complete(data_set, method):
-            full = estimate_error(results.of(data_set, "SBC-BCH")).value
+    for data_set in _SETS:
+        if not results.complete(data_set, "SBC-BCH"):
+            return None
+        cells = results.of(data_set, "SBC-BCH")
+        full = estimate_error(cells).value
+        for s in _numbers(len(cells[0].classes)):
+            method = f"SBC-BCH, random, s = {s}"
+            if not results.complete(data_set, method):
+                return None
             fewer = estimate_error(results.of(data_set, method)).value
-            found[data_set, int(s)] = 100 * (fewer / full - 1) if full else np.nan
+            found[data_set, s] = 100 * (fewer / full - 1) if full else np.nan
     return found
-
-
-def _all_run(results: Results) -> bool:
-    return all(results.complete(data_set, "SBC-BCH") for data_set in _SETS)
 
 
 def _mean_increase(results: Results, _: published.Cell) -> Estimate | None:
     """Return the mean increase with s = min(4, k − 1), which is 0 where that is all."""
-    if not _all_run(results):
-        return None
     found = _relative_increases(results)
-    each = [
-        next((v for (d, s), v in found.items() if d == data_set and s == 4), 0.0)
-        for data_set in _SETS
-    ]
+    if found is None:
+        return None
+    each = [found.get((data_set, 4), 0.0) for data_set in _SETS]
     return Estimate(float(np.mean(each)), float(np.std(each, ddof=1)))
 
 
 def _n_improved(results: Results, _: published.Cell) -> Estimate | None:
     """Return for how many data sets some s has a lower error than all negatives."""
-    if not _all_run(results):
+    found = _relative_increases(results)
+    if found is None:
         return None
-    improved = {d for (d, _), increase in _relative_increases(results).items() if increase < 0}
-    return Estimate(float(len(improved)))
+    return Estimate(float(len({d for (d, _), increase in found.items() if increase < 0})))
 
 
 def _largest_increase(results: Results, _: published.Cell) -> Estimate | None:
     """Return the largest increase for any s on a data set other than car, as the text has it."""
-    if not _all_run(results):
-        return None
     found = _relative_increases(results)
-    return Estimate(max(v for (d, _), v in found.items() if d != "car"))
+    if found is None:
+        return None
+    return Estimate(max(increase for (d, _), increase in found.items() if d != "car"))
 
 
 def _experiment(
