@@ -96,6 +96,19 @@ def test_a_limit_keeps_a_fixed_split():
     assert np.bincount(few.y[few.train]).tolist() == [4, 4]
 
 
+@pytest.mark.parametrize("limit", [5, 6, 9])
+def test_a_limit_leaves_every_class_in_the_training_part(limit):
+    y = np.arange(100) % 4
+    frame = pd.DataFrame({"row": np.arange(100.0)})
+    whole = Samples("y", frame, y, tuple("abcd"), np.arange(50, 100), np.arange(50))
+    few = whole.limited(limit)
+    assert np.bincount(few.y[few.train]).all()
+    assert len(few.test) >= 1
+    assert len(few.y) == limit
+    with pytest.raises(DataError, match=r"4 classes need .* and one more to test"):
+        whole.limited(4)
+
+
 def test_a_limit_below_the_number_of_classes_is_refused():
     with pytest.raises(DataError, match="3 classes need as many samples at least"):
         Samples.make("three", np.zeros((9, 1)), np.arange(9) % 3).limited(2)

@@ -89,12 +89,13 @@ class Samples:
     def limited(self, n_samples: int, seed: int = 0) -> "Samples":
         """Return at most so many of the samples, each class in proportion, and none without any.
 
-        A fixed split stays one, with parts in proportion.
+        A fixed split stays one, with parts in proportion, but for the training part to have all its
+        classes and the test part a sample.
 
         Parameters
         ----------
         n_samples : int
-            At least one for each class.
+            At least one for each class, and one more where there is a fixed split.
         seed : int, default=0
             Draws them.
 
@@ -107,19 +108,21 @@ class Samples:
         >>> np.bincount(few.y)
         array([6, 7, 5])
         """
-        n = len(self.y)
+        n, n_classes = len(self.y), len(self.classes)
         if n_samples >= n:
             return self
-        if n_samples < len(self.classes):
+        split = self.train is not None and self.test is not None
+        if n_samples < n_classes + split:
             raise DataError(
-                f"{self.name}: the {len(self.classes)} classes need as many samples at least. "
-                f"Got a limit of {n_samples}."
+                f"{self.name}: the {n_classes} classes need as many samples at least"
+                f"{', and one more to test' if split else ''}. Got a limit of {n_samples}."
             )
         rng = np.random.default_rng(seed)
         if self.train is None or self.test is None:
             kept = _drawn(self.y, np.arange(n), n_samples, rng)
             return replace(self, data=self.data.iloc[kept], y=self.y[kept])
-        n_test = round(n_samples * len(self.test) / n)
+        share = len(self.test) / (len(self.train) + len(self.test))
+        n_test = min(max(round(n_samples * share), 1), n_samples - n_classes)
         train = _drawn(self.y, self.train, n_samples - n_test, rng)
         test = _drawn(self.y, self.test, n_test, rng)
         kept = np.sort(np.concatenate([train, test]))
