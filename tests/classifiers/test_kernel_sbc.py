@@ -440,3 +440,32 @@ def test_weighted_samples_count_as_often(blobs):
     repeated.fit(np.repeat(X, repeats, axis=0), np.repeat(y, repeats))
     np.testing.assert_allclose(weighted.weights_, repeated.weights_)
     np.testing.assert_allclose(weighted.binary_outputs(X), repeated.binary_outputs(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rejects_what_not_exactly_one_class_claims(iris, n_classes):
+    X, y = iris
+    X, y = X[y > 2 - n_classes][:, :2], y[y > 2 - n_classes]
+    classifier = KernelSBCClassifier(probability=None).fit(X, y)
+    labels, accepted = classifier.predict_or_reject(X)
+    claimed = classifier.binary_outputs(X) > 0
+    assert np.array_equal(accepted, claimed.sum(axis=1) == 1)
+    assert accepted.all() == (n_classes == 2)  # then one output is the other's negative
+    assert accepted.any()
+    assert np.array_equal(labels, classifier.predict(X))
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rejects_by_the_size_of_scores_and_probabilities(iris, n_classes):
+    X, y = iris
+    X, y = X[y > 2 - n_classes][:, :2], y[y > 2 - n_classes]
+    classifier = KernelSBCClassifier(cv=2).fit(X, y)
+    scores = classifier.decision_function(X)
+    winning = np.abs(scores) if n_classes == 2 else scores.max(axis=1)
+    labels, accepted = classifier.predict_or_reject(X, "confidence", float(np.median(winning)))
+    assert np.array_equal(accepted, winning >= np.median(winning))
+    assert np.array_equal(labels, classifier.predict(X))
+    p = classifier.predict_proba(X)
+    labels, accepted = classifier.predict_or_reject(X, "probability", 0.7)
+    assert np.array_equal(accepted, p.max(axis=1) >= 0.7)
+    assert np.array_equal(labels, classifier.classes_[p.argmax(axis=1)])

@@ -5,8 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from polychotomy.classifiers._checks import check_labels, unless_fit_fails
@@ -20,9 +18,10 @@ from polychotomy.classifiers._coupled_problem import (
     warn_of_likeness,
 )
 from polychotomy.classifiers._probabilities import ProbabilityModel
-from polychotomy.classifiers._reduction import Array, has_probabilities
+from polychotomy.classifiers._reading import Array, ReadingClassifier, RejectingMixin
 from polychotomy.classifiers._risk_bound import check_bound_parameters, multiclass_risk_bound
 from polychotomy.codes import one_vs_rest
+from polychotomy.decoding import accepted_by_confidence, accepted_by_votes
 from polychotomy.kernel import JointSVC, SharedKernelSVC, rows_kept
 from polychotomy.kernel._functions import resolve_gamma
 from polychotomy.kernel._learned_coupling import (
@@ -34,7 +33,7 @@ from polychotomy.kernel._learned_coupling import (
 from polychotomy.learners import problem_words
 
 
-class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
+class KernelSBCClassifier(RejectingMixin, ReadingClassifier):
     """Multi-class classification by a single binary SVM with a learned kernel (SBC-KERNEL).
 
     Every sample x is replicated, once for each class r; its replica for its own class is labelled
@@ -171,9 +170,7 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
     np.True_
     """
 
-    classes_: NDArray[Any]
     _model: JointSVC
-    _probabilities: ProbabilityModel | None
 
     def __init__(
         self,
@@ -258,8 +255,7 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
         outputs : ndarray of shape (n_samples, n_classes)
             Positive where the sample seems to belong to the class.
         """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=float, reset=False)
+        X = self._checked(X)
         return self._model.outputs(X)
 
     def decision_function(self, X: Any) -> Array:
@@ -292,41 +288,6 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
         winners = self.binary_outputs(X).argmax(axis=1)
         labels: NDArray[Any] = self.classes_[winners]
         return labels
-
-    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Return the class probabilities.
-
-        The outputs are calibrated to binary probabilities, and these are solved for the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-        """
-        outputs = self.binary_outputs(X)
-        if self._probabilities is None:
-            raise ValueError("There are no probabilities: fit again, with 'probability' not None.")
-        return self._probabilities.of_classes(self._probabilities.binary(outputs), self.n_jobs)
-
-    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of the class probabilities; −inf for 0.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
 
     def risk_bound(self, margin: float, delta: float = 0.05, *, corrected: bool = False) -> float:
         """Return the bound (26) on the probability of a wrong prediction.
@@ -392,6 +353,30 @@ class KernelSBCClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse="csr", dtype=float, reset=False)
+
+    def _check_probabilities(self) -> None:
+        if self._probabilities is None:
+            raise ValueError("There are no probabilities: fit again, with 'probability' not None.")
+
+    def _class_probabilities(self, X: Any) -> Array:
+        assert self._probabilities is not None
+        binary = self._probabilities.binary(self._model.outputs(X))
+        return self._probabilities.of_classes(binary, self.n_jobs)
+
+    def _decide(
+        self, X: Any, threshold: float | None
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        outputs = self._model.outputs(X)
+        winners = outputs.argmax(axis=1)
+        if threshold is None:  # the class that alone is claimed has the largest output
+            return winners, accepted_by_votes(outputs, self.code_)
+        if outputs.shape[1] == 2:
+            outputs = outputs - outputs.mean(axis=1, keepdims=True)
+        return winners, accepted_by_confidence(outputs, threshold)
 
     def _learner(self, gamma: float) -> SharedKernelSVC:
         return SharedKernelSVC(

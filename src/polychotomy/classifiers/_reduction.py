@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin
 from sklearn.callback import CallbackSupportMixin, with_callbacks
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
@@ -23,23 +23,16 @@ from polychotomy.classifiers._checks import (
 )
 from polychotomy.classifiers._plan import NOTHING_TO_CALIBRATE_ON, Plan
 from polychotomy.classifiers._probabilities import ProbabilityModel
-from polychotomy.classifiers._rows import blocks_of
+from polychotomy.classifiers._reading import Array, ReadingClassifier
 from polychotomy.classifiers._training import Params, check_params, train
 from polychotomy.learners import SeparateModel
-
-Array = NDArray[np.float64]
-
-
-def has_probabilities(self: Any) -> bool:
-    """Whether probabilities were asked for."""
-    return self.probability is not None
 
 
 def _learns_in_batches(self: Any) -> bool:
     return bool(self._can_learn_in_batches())
 
 
-class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ReadingClassifier):
     """Trains by a plan, each distinct problem apart, and knows what its problems say.
 
     A subclass makes the plan and turns outputs into classes.
@@ -47,13 +40,8 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
 
     estimator: Any
     decoder: str
-    probability: str | None
-    n_jobs: int | None
-    classes_: NDArray[Any]
-    problems_: list[str]
     _plan: Plan
     _model: SeparateModel
-    _probabilities: ProbabilityModel | None
 
     # Weights go to the estimator, which is asked for them; they are none of our own.
     __metadata_request__fit = {"sample_weight": UNUSED}  # noqa: RUF012
@@ -156,56 +144,7 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
             A column for each of ``problems_``: positive for its +1 side, the size is the
             confidence.
         """
-        check_is_fitted(self)
-        return self._outputs(check_data(self, X, reset=False))
-
-    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Return the class probabilities.
-
-        The outputs are calibrated to binary probabilities, and these are solved for the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.svm import SVC
-        >>> from polychotomy import CodeClassifier
-        >>> X, y = load_iris(return_X_y=True)
-        >>> classifier = CodeClassifier(SVC()).fit(X, y)
-        >>> classifier.probability_, classifier.calibration_
-        ('coupling', 'sigmoid')
-        >>> classifier.predict_proba(X[:1]).argmax()
-        np.int64(0)
-        """
-        check_is_fitted(self)
-        X = check_data(self, X, reset=False)
-        self._check_probabilities()
-        blocks = blocks_of(X, self._plan.code.n_problems)
-        return np.concatenate([self._class_probabilities(part) for part in blocks])
-
-    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of the class probabilities; −inf for 0.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+        return self._outputs(self._checked(X))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata reach the estimator, see scikit-learn's metadata routing.
@@ -268,6 +207,10 @@ class ReductionClassifier(CallbackSupportMixin, MetaEstimatorMixin, ClassifierMi
                 UserWarning,
                 stacklevel=3,
             )
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return check_data(self, X, reset=False)
 
     def _outputs(self, X: Any) -> Array:
         outputs = self._model.outputs(X, self._plan.kinds, self.n_jobs)

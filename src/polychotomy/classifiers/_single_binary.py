@@ -16,7 +16,7 @@ from polychotomy.classifiers._negatives import check_negatives
 from polychotomy.classifiers._nodes import single_node
 from polychotomy.classifiers._plan import Plan, make_plan
 from polychotomy.classifiers._probabilities import ProbabilityModel
-from polychotomy.classifiers._reduction import Array
+from polychotomy.classifiers._reading import Array
 from polychotomy.classifiers._replicas import Concatenation, Kesler, Replication
 from polychotomy.classifiers._single_training import ReplicaPlan, train_replicas
 from polychotomy.classifiers._training import Params

@@ -15,7 +15,8 @@ from polychotomy.classifiers._checks import check_data
 from polychotomy.classifiers._learners import choose_learners
 from polychotomy.classifiers._nodes import lay_out
 from polychotomy.classifiers._plan import NOTHING_TO_CALIBRATE_ON, Plan, make_plan
-from polychotomy.classifiers._reduction import Array, ReductionClassifier
+from polychotomy.classifiers._reading import Array
+from polychotomy.classifiers._reduction import ReductionClassifier
 from polychotomy.classifiers._rows import blocks_of
 from polychotomy.classifiers._structures import goes_by_data, resolve_structure
 from polychotomy.classifiers._training import Params
