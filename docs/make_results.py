@@ -23,7 +23,6 @@ from polychotomy.lab.experiments import (
     Figure,
     compare_tables,
     quantity_label,
-    rank_statistics,
     read_figures,
     write_value,
 )
@@ -110,10 +109,7 @@ def _experiment(
         yield table.words
         for quantity in table.quantities:
             yield _matrix(table, quantity)
-        for whose in ("ours", "theirs"):
-            test = rank_statistics(table.figures, theirs=whose == "theirs")
-            if test is not None:
-                yield f"By {whose}: {test.words}"
+        yield from table.rank_words
     yield _disagreements(experiment, figures, reasons)
     yield _not_run(experiment, figures)
     choices = "\n".join(f"- {choice}" for choice in experiment.choices)

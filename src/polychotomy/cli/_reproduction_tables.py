@@ -19,7 +19,6 @@ from polychotomy.lab.experiments import (
     Figure,
     compare_tables,
     quantity_label,
-    rank_statistics,
     write_value,
 )
 
@@ -35,10 +34,8 @@ def print_reproduction(figures: Sequence[Figure], chosen: Sequence[Experiment]) 
     for table in tables:
         console.print(_table(table))
         console.print(Text(table.words, style="bold"))
-        for whose in ("ours", "theirs"):
-            found = rank_statistics(table.figures, theirs=whose == "theirs")
-            if found is not None:
-                console.print(Text(f"By {whose}: {found.words}"))
+        for words in table.rank_words:
+            console.print(Text(words))
         console.print()
     if len(tables) > 1:
         n, judged = sum(t.n_agreeing for t in tables), sum(len(t.judged) for t in tables)

@@ -112,23 +112,13 @@ def _table(name: str, table: "Comparison", plots: dict[str, Any]) -> dict[str, A
         "title": table.title,
         "reference": table.reference,
         "words": table.words,
-        "ranks": _ranks(table),
+        "ranks": table.rank_words,
         "n_agreeing": table.n_agreeing,
         "n_judged": len(table.judged),
         "several": len(table.quantities) > 1,
         "plots": drawn,
         "rows": [_row(figure) for figure in table.figures],
     }
-
-
-def _ranks(table: "Comparison") -> list[str]:
-    from polychotomy.lab.experiments import rank_statistics
-
-    found = {
-        whose: rank_statistics(table.figures, theirs=whose == "theirs")
-        for whose in ("ours", "theirs")
-    }
-    return [f"By {whose}: {test.words}" for whose, test in found.items() if test is not None]
 
 
 def _plots(name: str, table: "Comparison") -> list[dict[str, Any]]:

@@ -105,6 +105,15 @@ class Comparison:
         return f"{said}; {others} not judged: {why}." if more else f"{said}."
 
     @property
+    def rank_words(self) -> list[str]:
+        """What :func:`rank_statistics` finds, of ours and of theirs; nothing where it has none."""
+        found = {
+            whose: rank_statistics(self.figures, theirs=whose == "theirs")
+            for whose in ("ours", "theirs")
+        }
+        return [f"By {whose}: {test.words}" for whose, test in found.items() if test is not None]
+
+    @property
     def quantities(self) -> tuple[str, ...]:
         """The quantities that occur."""
         return tuple(dict.fromkeys(figure.quantity for figure in self.figures))
