@@ -89,3 +89,5 @@ def test_the_difference_and_whether_it_agrees():
     near = [*cells_with("iris", "SBC-KERNEL", 4), *cells_with("iris", "OVA", 6)]
     assert difference_bound("low", Results(near), cell).agrees is True
     assert difference_bound("low", Results(near[:1]), cell) is None
+    other_fold = [near[0], replace(near[1], fold=1)]  # other samples, which cannot be paired
+    assert difference_bound("low", Results(other_fold), cell) is None

@@ -83,7 +83,7 @@ def difference_bound(end: str, results: Results, cell: published.Cell) -> Estima
         Of a method "A vs. B".
     """
     first, second = (results.of(cell.data_set, name) for name in cell.method.split(" vs. "))
-    if not first or len(first) != len(second):
+    if not first or [c.fold for c in first] != [c.fold for c in second]:
         return None
     truth, one, two, folds = (
         np.concatenate(parts)
