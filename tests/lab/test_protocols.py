@@ -99,5 +99,8 @@ def test_draws_of_given_sizes_are_stratified():
 
 
 def test_more_samples_than_there_are_cannot_be_drawn():
-    with pytest.raises(DataError, match=r"20 samples of 2 classes .* parts of 15 and 6 samples"):
-        Protocol.of("repeat3:15/6").divide(samples([10, 10]), 0)
+    for sizes in ("15/6", "15/1", "0/5"):
+        with pytest.raises(
+            DataError, match=r"both have one for each of 2 .* more than the 20 that"
+        ):
+            Protocol.of(f"repeat3:{sizes}").divide(samples([10, 10]), 0)

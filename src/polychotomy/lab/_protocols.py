@@ -145,16 +145,20 @@ class Protocol:
         try:
             parts = list(draws.split(y, y))
         except ValueError as error:
-            wanted = (
-                "parts of {} and {} samples".format(*self.sizes)
-                if self.sizes
-                else f"a test part of {_TEST_SHARE:.0%}"
-            )
-            raise DataError(
-                f"{samples.name}: {len(y)} samples of {len(np.unique(y))} classes are too few for "
-                f"{wanted}. Take the protocol cv2."
-            ) from error
+            raise DataError(f"{samples.name}: {self._why_not_drawn(y)}") from error
         return [
             (np.sort(np.concatenate([others[train], single])), np.sort(others[test]))
             for train, test in parts
         ]
+
+    def _why_not_drawn(self, y: Rows) -> str:
+        n, k = len(y), len(np.unique(y))
+        if self.sizes:
+            return (
+                f"parts of {self.sizes[0]} and {self.sizes[1]} samples must both have one for each "
+                f"of {k} classes at least, and together not more than the {n} that there are."
+            )
+        return (
+            f"{n} samples of {k} classes are too few for a test part of {_TEST_SHARE:.0%}. Take "
+            "the protocol cv2."
+        )
