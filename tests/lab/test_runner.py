@@ -442,6 +442,22 @@ def test_a_method_measures_more_if_it_wants(wine):
             assert cell.metrics["n"] == len(cell.rows)
 
 
+@pytest.mark.parametrize(
+    "classifier",
+    [CountingRidge(), TreeClassifier(CountingRidge()), KernelSBCClassifier(probability=None)],
+)
+def test_a_classifier_of_any_kind_is_trained_once_for_two_measures(wine, classifier):
+    methods = [
+        Method("plain", "any", classifier),
+        Method("measured", "any", classifier, measure=share_of_first_class),
+    ]
+    fits_of(wine, methods)
+    (plain, measured), n_fits = fits_of(wine, methods)
+    assert n_fits == fits_of(wine, methods[:1])[1]
+    assert np.array_equal(plain.predicted, measured.predicted)
+    assert "first" in measured.metrics.keys() - plain.metrics.keys()
+
+
 def test_indicators_are_standardised_where_that_is_asked_for(monkeypatch):
     seen = []
     fit = CountingRidge.fit

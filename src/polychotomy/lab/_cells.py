@@ -37,8 +37,8 @@ class Cell:
         Drew the folds, random codes and what is random in the learner.
     settings : mapping
         All else that determines the result: ``protocol``, ``n_folds``, ``n_train``, ``tuning``,
-        ``preparation``, ``parameters`` of the classifier, and hashes of the ``data`` and of the
-        fold's ``rows``.
+        ``preparation``, ``parameters`` of the classifier, the ``search`` of scales that it was told
+        to tune, and hashes of the ``data`` and of the fold's ``rows``.
     classes : tuple of str
         Names of the classes.
     rows, truth, predicted : ndarray of shape (n_test,)

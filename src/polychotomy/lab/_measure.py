@@ -195,9 +195,12 @@ def _that_serves(methods: Sequence[Method]) -> Any:
     """
     from sklearn.base import clone
 
-    classifier = clone(methods[0].classifier).set_params(decoder="auto")
-    several = len({method.rules["method"] for method in methods}) > 1
-    return classifier.set_params(probability="auto") if several else classifier
+    classifier = methods[0].classifier
+    ways = {each.rules["method"] for each in methods if each.rules is not None}
+    if not ways:
+        return classifier
+    served = clone(classifier).set_params(decoder="auto")
+    return served.set_params(probability="auto") if len(ways) > 1 else served
 
 
 def _make_preparation(frame: Any, preparation: str) -> Any:

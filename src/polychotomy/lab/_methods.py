@@ -63,18 +63,20 @@ class Method:
 
     @cached_property
     def training(self) -> str:
-        """The same for methods that differ in rules alone, if those can be changed afterwards."""
-        from polychotomy.classifiers import CodeClassifier
-
+        """The same for methods that differ in rules or measures alone."""
         shared = {name: value for name, value in self.parameters.items() if name != "measure"}
-        if type(self.classifier) is CodeClassifier:
+        if self.rules is not None:
             shared["probability"] = shared["probability"] is not None
             del shared["decoder"]
         return digest([self.base, shared])
 
     @property
-    def rules(self) -> dict[str, Any]:
-        """Its decoder and its way to probabilities, if it is a code."""
+    def rules(self) -> dict[str, Any] | None:
+        """Its decoder and its way to probabilities; None if they cannot be changed afterwards."""
+        from polychotomy.classifiers import CodeClassifier
+
+        if type(self.classifier) is not CodeClassifier:
+            return None
         return {"decoder": self.classifier.decoder, "method": self.classifier.probability}
 
     @cached_property
@@ -97,7 +99,7 @@ class Method:
         """Return a classifier that was trained for a method of the same training as this one."""
         from polychotomy.classifiers._views import with_rules
 
-        return with_rules(trained, **self.rules)
+        return trained if self.rules is None else with_rules(trained, **self.rules)
 
     @property
     def to_tune(self) -> Any:
