@@ -37,6 +37,14 @@ def test_every_published_figure_has_its_methods(name):
                 assert set(cell.method.split(" vs. ")) <= known
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_folds_and_search_are_those_of_the_papers(name):
+    experiment = experiments.get(name)
+    assert experiment.protocol == "split_cv10"
+    assert experiment.tuning == "greedy10"
+    assert experiment.preparation == "all_standard"
+
+
 @pytest.mark.parametrize("name", ["sbc-2", "sbckernel-2"])
 def test_codes_and_decoders_are_those_of_the_tables(name):
     experiment = experiments.get(name)
