@@ -204,7 +204,8 @@ def _not_run(experiment: Experiment, figures: Iterable[Figure]) -> str:
 def _conclusion(told: dict[str, Any], results: Results) -> str:
     """Return a conclusion of a paper, what the figures say of it, and the verdict."""
     name = experiments.get(told["experiment"]).name
-    figures = [f for f in results.get(name, []) if f.complete]
+    where = told.get("data_set", "*")
+    figures = [f for f in results.get(name, []) if f.complete and fnmatchcase(f.data_set, where)]
     said = [_evidence(told, figures, whose) for whose in ("ours", "theirs")]
     verdict = told.get("verdict") or ("**not judged.**" if any(said) else "**not run.**")
     return "\n".join(
