@@ -458,6 +458,16 @@ def test_a_classifier_of_any_kind_is_trained_once_for_two_measures(wine, classif
     assert "first" in measured.metrics.keys() - plain.metrics.keys()
 
 
+def test_a_single_binary_classifier_is_one_problem(wine):
+    reductions = ["sbc_bch", "sbc_kernel_frequencies", "one_vs_rest"]
+    cells = run(wine, reductions, ["svm"], protocol="split")
+    assert {cell.reduction: cell.n_problems for cell in cells} == {
+        "sbc_bch": 1,
+        "sbc_kernel_frequencies": 1,
+        "one_vs_rest": 3,
+    }
+
+
 def test_indicators_are_standardised_where_that_is_asked_for(monkeypatch):
     seen = []
     fit = CountingRidge.fit

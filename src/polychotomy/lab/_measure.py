@@ -236,7 +236,7 @@ def _measure(task: Task, samples: Samples, bench: _Bench) -> Cell:
         predicted=predicted,
         probabilities=None if probabilities is None else probabilities.astype(np.float32),
         metrics={**_metrics(truth, predicted, probabilities), **further},
-        n_problems=len(getattr(classifier, "problems_", [""])),
+        n_problems=_n_problems(classifier),
         fit_seconds=fit_seconds,
         predict_seconds=predict_seconds,
         chosen={**tuned, **_settled(classifier)},
@@ -253,6 +253,14 @@ def _probabilities(classifier: Any, X: Any, n_classes: int) -> NDArray[np.float6
     p = np.zeros((len(found), n_classes))
     p[:, classifier.classes_] = found
     return p
+
+
+def _n_problems(classifier: Any) -> int:
+    from polychotomy.classifiers import KernelSBCClassifier, SingleBinaryClassifier
+
+    if isinstance(classifier, SingleBinaryClassifier | KernelSBCClassifier):
+        return 1
+    return len(getattr(classifier, "problems_", [""]))
 
 
 def _metrics(truth: Rows, predicted: Rows, p: NDArray[np.float64] | None) -> dict[str, float]:
