@@ -69,6 +69,18 @@ def test_a_file_gives_a_table_and_a_recommendation(land, tmp_path):
     assert not list((tmp_path / "temporary").iterdir())
 
 
+def test_which_columns_are_taken_is_told(land):
+    said = run(land, *FAST, "--protocol", "cv3").stderr
+    assert said == "land: The classes are those of the column 'cover'.\n"
+    assert run(land, *FAST, "--protocol", "cv3", "--target", "cover").stderr == ""
+
+
+def test_dates_are_refused_once(land):
+    frame = pd.read_csv(land).assign(day=pd.date_range("2020", periods=90))
+    frame.to_parquet(land.with_suffix(".parquet"))
+    refused(land.with_suffix(".parquet"), "--target", "cover", message="Dates and durations must")
+
+
 def test_without_data_it_is_digits():
     shown = run(*FAST[:2], "--reductions", "one_vs_rest", "--protocol", "split", "--jobs", "1")
     assert "digits: 1797 samples, 64 features, 10 classes" in shown.stdout
