@@ -316,5 +316,5 @@ def test_labels_must_be_single_values(tmp_path):
     pytest.importorskip("pyarrow")
     path = tmp_path / "lists.parquet"
     pd.DataFrame({"x": [1, 2, 3], "class": [[1], [2], [1]]}).to_parquet(path)
-    with pytest.raises(DataError, match="'class' of .* must hold single values, not lists"):
+    with pytest.raises(DataError, match=r"'class' of .* must hold single values, not lists"):
         read(path)

@@ -79,7 +79,8 @@ def compare_command(
     target: Annotated[
         str | None,
         typer.Option(
-            help="Of files, the column of the labels; by default class, target, label or y, else the last."
+            help="Of files, the column of the labels; by default class, target, "
+            "label or y, else the last."
         ),
     ] = None,
     base: Annotated[

@@ -20,7 +20,9 @@ Frame = Any  # a pandas.DataFrame; pandas is imported when it is needed
 NO_TARGET = ""  # where a file need not have labels
 
 _MISSING = ["", "NA", "NaN", "nan", "N/A", "null", "?"]
-_TRUTH = {text: text.lower() == "true" for text in "True TRUE true False FALSE false".split()}
+_TRUTH = {
+    text: text.lower() == "true" for text in ("True", "TRUE", "true", "False", "FALSE", "false")
+}
 _SAMPLE = 2**18
 _DENSE_LIMIT = 4 * 2**30
 _DECIMAL = {mark: re.compile(rf"[-+]?\d*{re.escape(mark)}\d+") for mark in ".,"}
@@ -117,7 +119,7 @@ def _arff_value(text: str) -> str:
     return re.sub(r"&#(\d+);", lambda match: chr(int(match[1])), text)
 
 
-READERS: dict[str, Callable[[Path, str | None], Frame]] = {
+READERS: dict[str, Callable[..., Frame]] = {
     ".csv": read_csv,
     ".tsv": read_csv,
     ".txt": read_csv,

@@ -100,7 +100,7 @@ def column_remarks(frame: Any) -> list[str]:
     Taken for numbers like all others, though they only count the rows: 'id'.
     """
     numbers, nominal = _kinds(frame)
-    names = [name for name in frame.columns.difference([*numbers, *nominal], sort=False)]
+    names = list(frame.columns.difference([*numbers, *nominal], sort=False))
     counting = [name for name in numbers if len(frame) > 2 and (frame[name].diff()[1:] == 1).all()]
     remarks = {
         "Left out, since no value occurs twice": names,

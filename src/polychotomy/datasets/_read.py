@@ -110,10 +110,8 @@ def read_features(
     """
     path = Path(path)
     reader = _reader(path)
-    if reader is read_csv:
-        frame = read_csv(path, NO_TARGET, nominal)
-    else:
-        frame = reader(path, NO_TARGET)
+    known = {"nominal": nominal} if reader is read_csv else {}  # others say it themselves
+    frame = reader(path, NO_TARGET, **known)
     check_names(list(frame.columns), path)
     if len(frame) == 0:
         raise DataError(f"{path} has no rows.")
@@ -151,7 +149,7 @@ def _numbers(column: Any, path: Path) -> Any:
     return column if column.dtype.kind in "iuf" else numbers
 
 
-def _reader(path: Path) -> Callable[[Path, str | None], Any]:
+def _reader(path: Path) -> Callable[..., Any]:
     """Return what reads a file, by its name."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
