@@ -43,6 +43,15 @@ def words(costs, **options):
     return said.of(choose(scores, costs, 0.25, 0.05))
 
 
+def test_one_alone_is_best_of_nothing():
+    scores, costs = np.array([GOOD]), np.array([4.0])
+    said = Words(["c"], scores.mean(axis=1), costs, costs, 5, "accuracy", 0.05, {})
+    assert said.of(choose(scores, costs, 0.25, 0.05)) == (
+        "c is chosen, as nothing else was compared: its mean score (accuracy) over 5 folds is "
+        "0.9120."
+    )
+
+
 def test_the_reasons_in_words():
     said = words([1.0, 4.0, 9.0], skipped={"orthogonal": "needs four"})
     assert said == (

@@ -27,3 +27,13 @@ def test_without_its_extra_the_command_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "typer", None)
     with pytest.raises(SystemExit, match=r"pip install 'polychotomy\[cli\]'"):
         main()
+
+
+def test_an_interrupt_while_the_command_starts_leaves_no_traceback(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("polychotomy.cli.require", interrupted)
+    with pytest.raises(SystemExit) as left:
+        main()
+    assert left.value.code == 130

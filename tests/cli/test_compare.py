@@ -52,10 +52,10 @@ def run(*arguments, status=0):
 
 
 def refused(*arguments, message):
-    """Check that there is one clear sentence, beside what is said about small classes."""
+    """Check that there is one clear sentence, beside what is said about columns and classes."""
     said = run(*arguments, status=1).stderr.strip().splitlines()
     assert message in said[-1], said
-    assert len(said) <= 2
+    assert len(said) <= 3
 
 
 def test_a_file_gives_a_table_and_a_recommendation(land, tmp_path):
@@ -67,6 +67,18 @@ def test_a_file_gives_a_table_and_a_recommendation(land, tmp_path):
     assert "Use one_vs_" in shown
     assert "McNemar's test of the predictions for 90 samples" in shown
     assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_which_columns_are_taken_is_told(land):
+    said = run(land, *FAST, "--protocol", "cv3").stderr.strip()
+    assert said == "land: The classes are those of the column 'cover'."
+    assert not run(land, *FAST, "--protocol", "cv3", "--target", "cover").stderr.strip()
+
+
+def test_dates_are_refused_once(land):
+    frame = pd.read_csv(land).assign(day=pd.date_range("2020", periods=90))
+    frame.to_parquet(land.with_suffix(".parquet"))
+    refused(land.with_suffix(".parquet"), "--target", "cover", message="Dates and durations must")
 
 
 def test_without_data_it_is_digits():

@@ -64,11 +64,32 @@ def test_show_how_a_file_is_understood(tmp_path):
     assert "2 features, 1 missing values" in shown
     assert "1 nominal features: soil" in shown
     path.write_text("height,soil,cover\n1,wet,oak\n2,dry,elm\n,wet,elm\n")
-    assert "from 1 samples (oak) to 2 (elm)" in run("show", path).stdout
+    shown = run("show", path).stdout
+    assert "2 classes in the column 'cover', from 1 samples (oak) to 2 (elm)" in shown
     assert json.loads(run("show", path, "--target", "soil", "--json").stdout)["counts"] == {
         "dry": 1,
         "wet": 2,
     }
+
+
+def test_show_tells_of_columns_that_are_not_what_they_seem(tmp_path):
+    path = tmp_path / "land.csv"
+    path.write_text("id,day,x,cover\n7,1 May,3,oak\n8,2 May,1,elm\n9,3 May,2,elm\n")
+    lines = run("show", path).stdout.splitlines()
+    assert lines[-2:] == [
+        "Left out, since no value occurs twice: 'day'.",
+        "Taken for numbers like all others, though they only count the rows: 'id'.",
+    ]
+    assert json.loads(run("show", path, "--json").stdout)["remarks"] == lines[-2:]
+    path.write_text("x,cover\n3,oak\n4,elm\n6,elm\n")
+    assert run("show", path).stdout.splitlines()[2] == "0 nominal features"
+
+
+def test_the_systems_complaints_name_the_file(tmp_path):
+    (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "folder.csv" / "content").touch()
+    said = run("show", tmp_path / "folder.csv", status=1).stderr
+    assert said.strip() == f"{tmp_path / 'folder.csv'}: Is a directory"
 
 
 def test_fetch(monkeypatch):

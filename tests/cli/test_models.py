@@ -370,3 +370,20 @@ def test_a_model_without_probabilities_says_so(folder, tmp_path):
 @pytest.mark.parametrize("command", ["fit", "predict", "explain"])
 def test_help_has_examples(command):
     assert "Examples" in run(command, "--help").stdout
+
+
+def test_truth_values_are_predicted_as_they_are_called(tmp_path):
+    x = np.linspace(-1, 1, 40)
+    frame = pd.DataFrame({"x": x, "zone": ["01", "a"] * 20, "wet": x > 0})
+    frame.to_csv(tmp_path / "wet.csv", index=False)
+    arguments = ("--base", "ridge", "--reduction", "one_vs_rest", "--jobs", 1)
+    said = run("fit", tmp_path / "wet.csv", "-o", tmp_path / "m.skops", *arguments)
+    assert "wet: The classes are those of the column 'wet'." in said.stderr
+    (tmp_path / "new.csv").write_text("x,zone\n-1,01\n1,01\n")
+    command = ("predict", tmp_path / "m.skops", tmp_path / "new.csv")
+    assert run(*command).stdout == "predicted\nFalse\nTrue\n"
+    assert run(*command, "--reject", 1).stdout == "predicted,accepted\n,no\n,no\n"
+    (tmp_path / "new.csv").write_text("x,zone\n-1,01\n1,a\n")
+    probable = [row["p(True)"] for row in table(run(*command, "--proba").stdout)]
+    (tmp_path / "new.csv").write_text("x,zone\n-1,01\n1,01\n")  # as in the file before
+    assert table(run(*command, "--proba").stdout)[0]["p(True)"] == probable[0]

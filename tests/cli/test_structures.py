@@ -150,8 +150,8 @@ def test_rows_without_a_label_are_told(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("x,class\n1,a\n2,\n")
     message = run("structure", "design", path, status=1).stderr
-    assert "1 rows of" in message
-    assert "have no label" in message
+    assert "1 row of" in message
+    assert "has no label" in message
     path.write_text("class\na\n")
     assert "one column besides the labels" in run("structure", "design", path, status=1).stderr
     missing = tmp_path / "missing.csv"

@@ -177,7 +177,7 @@ def test_parquet_without_pyarrow_is_told(tmp_path, monkeypatch):
         ("a.csv", "x,class\n", "has no rows"),
         ("a.csv", b"\x89PNG\r\n\x1a\n\x00\x00", "is not UTF-8 text"),
         ("a.csv", b"\x01\x02\x00abc,\n", "is not a table of text"),
-        ("a.csv", "café,class\n1,a\n2,b\n".encode("latin-1"), "is not UTF-8 text"),
+        ("a.csv", "café,class\n1,a\n2,b\n".encode("latin-1"), "is not UTF-8 text.* save it as"),
         ("a.csv", "x,class\n1,u\n2,v,3\n3,u\n", "Expected 2 fields in line 3, saw 3"),
         ("a.csv", "x,class\n1,u,5\n2,v,6\n3,u,7\n", "is not a table of text"),
         ("a.csv", 'x,class\n1,"u\n2,v\n', "is not a table of text"),
@@ -189,7 +189,9 @@ def test_parquet_without_pyarrow_is_told(tmp_path, monkeypatch):
         ("a.csv", "x,class\n1,u\n2,u\n", "two classes or more, and has one"),
         ("a.csv", "x,class\n1,u\n2,v\n", "as many classes as there are rows, 2"),
         ("a.csv", "x,class\n1,0.5\n2,1.5\n3,0.5\n", "holds fractions, not classes.* regression"),
-        ("a.csv", "x,class\n1,u\n2,\n3,v\n", "1 rows of .* have no label in the column 'class'"),
+        ("a.csv", "x,class\n1,u\n2,\n3,v\n", "1 row of .* has no label in the column 'class'"),
+        ("a.csv", "x,class\n1,u\n2,\n3,v\n4,\n", "2 rows of .* have no label"),
+        ("a.csv", "1.5,2.5,oak\n1,2,elm\n3,4,oak\n5,6,elm\n", "must name the columns"),
         ("a.csv", "x,z,class\n1,,u\n2,,v\n3,,v\n", "All values are missing .*: 'z'"),
         ("a.csv", "x,class\n1,u\n-inf,v\n3,v\n", "finite numbers: 'x'"),
         ("a.csv", "class\nu\nv\nv\n", "one column besides the labels"),
@@ -298,3 +300,21 @@ def test_features_that_a_libsvm_file_leaves_out_are_zero(tmp_path):
     path.write_text("0 1:5 2:1\n0 1:3\n")
     frame = read_features(path, ["x1", "x2", "x3"])
     assert frame.to_numpy().tolist() == [[5, 1, 0], [3, 0, 0]]
+
+
+def test_nominal_values_stay_as_they_are_written(tmp_path):
+    """A few rows may hold only those that look like numbers: "01" is not the value 1 then."""
+    path = tmp_path / "new.csv"
+    path.write_text("zone,wet,size\n01,true,01\n1.50,FALSE,2\n")
+    frame = read_features(path, ["zone", "wet", "size"], nominal=["zone", "wet"])
+    assert frame["zone"].tolist() == ["01", "1.50"]
+    assert frame["wet"].tolist() == [True, False]  # as read() has them
+    assert frame["size"].tolist() == [1, 2]
+
+
+def test_labels_must_be_single_values(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "lists.parquet"
+    pd.DataFrame({"x": [1, 2, 3], "class": [[1], [2], [1]]}).to_parquet(path)
+    with pytest.raises(DataError, match=r"'class' of .* must hold single values, not lists"):
+        read(path)

@@ -192,10 +192,17 @@ def test_waiting_for_another_writer_ends(path):
         assert len(store) == 1
 
 
+def test_what_is_no_file_is_left_alone(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(StoreError, match="is not a file"):
+        Store(tmp_path / "pipe")
+    assert os.listdir(tmp_path) == ["pipe"]  # SQLite would leave a journal
+
+
 def test_what_cannot_be_opened_is_told(tmp_path):
     with pytest.raises(StoreError, match="cannot be opened"):
         Store(tmp_path / "no folder" / "results.sqlite")
-    with pytest.raises(StoreError, match="cannot be opened"):
+    with pytest.raises(StoreError, match="is not a file"):
         Store(tmp_path)
     with pytest.raises(StoreError, match="There is no store"):
         Store(tmp_path / "results.sqlite", create=False)

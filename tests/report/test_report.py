@@ -1,6 +1,8 @@
+import os
 import re
 import stat
 from html.parser import HTMLParser
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -248,6 +250,23 @@ def test_a_path_that_cannot_be_written(tmp_path, rng):
     with pytest.raises(OSError, match="not a directory"):
         write_report(cells, tmp_path / "file" / "report.html")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_pipes_and_links_stay_what_they_are(tmp_path, rng):
+    """A device such as /dev/stdout must not become a file, as it would by renaming."""
+    cells = random_cells(rng, {"bch": 0.1})
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = Thread(target=lambda: read.append(pipe.read_text("utf-8")), daemon=True)
+    reader.start()
+    write_report(cells, pipe)
+    reader.join(10)
+    assert pipe.is_fifo()
+    assert read[0].startswith("<!doctype html>")
+    (tmp_path / "link.html").symlink_to(tmp_path / "place.html")
+    write_report(cells, tmp_path / "link.html")
+    assert (tmp_path / "link.html").is_symlink()
+    assert (tmp_path / "place.html").is_file()
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, rng, monkeypatch):

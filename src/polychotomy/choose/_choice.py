@@ -116,6 +116,11 @@ class Words:
         i, best = choice.chosen, choice.best
         mean = f"{self.means[i]:.4f}"
         folds = f"{self.n_folds} folds" if self.n_folds > 1 else "the only fold"
+        if len(self.labels) == 1:
+            return (
+                f"{self.labels[i]} is chosen, as nothing else was compared: its mean score "
+                f"({self.score}) over {folds} is {mean}."
+            )
         if i == best:
             return (
                 f"{self.labels[i]} is chosen: its mean score ({self.score}) over {folds}, {mean}, "

@@ -11,10 +11,11 @@ def main() -> None:
     try:
         for module in ("typer", "rich"):
             require(module, extra="cli")
+        from polychotomy.cli._app import app  # takes seconds, in which Ctrl-C may come
     except MissingExtraError as error:
         sys.exit(str(error))
-    from polychotomy.cli._app import app
-
+    except KeyboardInterrupt:
+        sys.exit(130)
     for stream in (
         sys.stdout,
         sys.stderr,

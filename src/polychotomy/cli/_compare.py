@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from polychotomy.choose import Reduction, available_reductions
-from polychotomy.cli._files import read_data, telling_errors
+from polychotomy.cli._files import read_data, tell_columns, telling_errors
 from polychotomy.cli._reported_model import train_recommended
 from polychotomy.cli._running import (
     check_jobs,
@@ -78,7 +78,10 @@ def compare_command(
     ] = None,
     target: Annotated[
         str | None,
-        typer.Option(help="Of files, the column of the labels; by default class, or the last."),
+        typer.Option(
+            help="Of files, the column of the labels; by default class, target, "
+            "label or y, else the last."
+        ),
     ] = None,
     base: Annotated[
         str,
@@ -221,7 +224,10 @@ def _check_tunable(base: str) -> None:
 
 def _read(data: list[str], target: str | None) -> list[Samples]:
     """Return all data sets; files whose names are equal but for the folder go by their paths."""
-    found = [Samples.of(read_data(each, target)) for each in data]
+    bunches = [read_data(each, target) for each in data]
+    for bunch in bunches:
+        tell_columns(bunch, target)
+    found = [Samples.of(bunch) for bunch in bunches]
     names = [samples.name for samples in found]
     if len(set(names)) == len(names):
         return found

@@ -13,6 +13,7 @@ from rich.table import Table
 from polychotomy.cli._files import printable, read_data, telling_errors
 from polychotomy.datasets import DataSet, available, load
 from polychotomy.datasets._load import describe
+from polychotomy.datasets._preprocess import column_remarks
 
 datasets_app = typer.Typer(help="List, look at and fetch data sets.", no_args_is_help=True)
 
@@ -104,6 +105,8 @@ def _file_facts(path: str, target: str | None) -> dict[str, Any]:
         "features": samples.data.shape[1],
         "nominal": samples.nominal,
         "missing": int(samples.data.isna().sum().sum()),
+        "target": samples.target_name,
+        "remarks": column_remarks(samples.data),
         "classes": len(classes),
         "counts": dict(zip(classes.tolist(), counts.tolist(), strict=True)),
     }
@@ -112,11 +115,13 @@ def _file_facts(path: str, target: str | None) -> dict[str, Any]:
 def _file_text(facts: dict[str, Any]) -> str:
     counts, nominal = facts["counts"], facts["nominal"]
     small, large = min(counts, key=counts.get), max(counts, key=counts.get)
+    named = f": {', '.join(nominal[:10])}" + ", …" * (len(nominal) > 10) if nominal else ""
     lines = [
         f"{facts['samples']} samples, {facts['test']} of them in a fixed test part",
         f"{facts['features']} features, {facts['missing']} missing values",
-        f"{len(nominal)} nominal features: {', '.join(nominal[:10])}" + ", …" * (len(nominal) > 10),
-        f"{facts['classes']} classes, from {counts[small]} samples ({small}) to {counts[large]} "
-        f"({large})",
+        f"{len(nominal)} nominal features{named}",
+        f"{facts['classes']} classes in the column {facts['target']!r}, "
+        f"from {counts[small]} samples ({small}) to {counts[large]} ({large})",
+        *facts["remarks"],
     ]
     return "\n".join(printable(line) for line in lines)

@@ -22,10 +22,19 @@ def telling_errors(source: str = "") -> Iterator[None]:
     try:
         yield
     except (PolychotomyError, ValueError, TypeError, OSError, MemoryError) as error:
-        reason = getattr(error, "strerror", None) or str(error) or "there is not enough memory"
+        reason = _reason(error, source)
         notes = " ".join(getattr(error, "__notes__", []))
         typer.echo(": ".join(filter(None, (source, reason))) + f" {notes}".rstrip(), err=True)
         raise typer.Exit(1) from None
+
+
+def _reason(error: BaseException, source: str) -> str:
+    """Return what is wrong; of the system's complaints about a file, which file it is."""
+    reason = getattr(error, "strerror", None)
+    if reason is None:
+        return str(error) or "there is not enough memory"
+    file = getattr(error, "filename", None)
+    return str(reason) if file is None or source else f"{file}: {reason}"
 
 
 def read_text(path: str) -> str:
@@ -90,6 +99,19 @@ def read_data(data: str, target: str | None = None) -> Any:
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"{data!r} is neither a file nor the name of a data set.{hint}")
     return datasets.read(data, target)
+
+
+def tell_columns(samples: Any, target: str | None) -> None:
+    """Say which column was taken for the classes, and which features are not what they seem."""
+    from polychotomy.datasets._columns import is_usual_target
+    from polychotomy.datasets._preprocess import column_remarks
+
+    remarks = column_remarks(samples.data)
+    found = samples.get("target_name")
+    if target is None and found is not None and not is_usual_target(found):
+        remarks.insert(0, f"The classes are those of the column {found!r}.")
+    for remark in remarks:
+        typer.echo(printable(f"{samples.name}: {remark}"), err=True)
 
 
 def read_samples(path: str, target: str | None) -> tuple[NDArray[np.float64], NDArray[Any]]:

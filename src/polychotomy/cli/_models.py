@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 
 from polychotomy.cli._explanation import explanation, facts_of
-from polychotomy.cli._files import printable, read_data, telling_errors
+from polychotomy.cli._files import printable, read_data, tell_columns, telling_errors
 from polychotomy.cli._model_files import Model, check_writable, load_model, save_model, writing
 from polychotomy.cli._training import train_model
 from polychotomy.lab import available_bases, base_scales
@@ -32,7 +32,10 @@ def fit_command(
     data: Annotated[str, typer.Argument(help="A file of samples, or a known data set.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to put the model.")],
     target: Annotated[
-        str | None, typer.Option(help="The column of the labels; by default class, or the last.")
+        str | None,
+        typer.Option(
+            help="The column of the labels; by default class, target, label or y, else the last."
+        ),
     ] = None,
     base: Annotated[
         str, typer.Option(help=f"The binary classifier: {', '.join(storable_bases())}.")
@@ -71,6 +74,7 @@ def fit_command(
     with telling_errors(), _telling_warnings():
         check_writable(out)
         samples = read_data(data, target)
+        tell_columns(samples, target)
         verbose = sys.stderr.isatty()
         model = train_model(
             samples,
@@ -191,12 +195,13 @@ def _predictions(
 
 
 def _csv_text(table: dict[str, list[Any]]) -> str:
-    said = {None: "", True: "yes", False: "no"}
+    """Return the table; its classes as they are called, which may be True and False."""
+    accepted = {"accepted": ["yes" if sure else "no" for sure in table.get("accepted", [])]}
+    said = {name: accepted.get(name, column) for name, column in table.items()}
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(table)
-    for row in zip(*table.values(), strict=True):
-        writer.writerow([said[v] if v is None or isinstance(v, bool) else v for v in row])
+    writer.writerow(said)
+    writer.writerows(zip(*said.values(), strict=True))  # None is written as nothing
     return stream.getvalue()
 
 

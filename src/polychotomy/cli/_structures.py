@@ -118,7 +118,10 @@ def convert_structure(
 def design_structure(
     data: Annotated[str, typer.Argument(help="A file of samples, or a known data set.")],
     target: Annotated[
-        str | None, typer.Option(help="The column of the labels; by default class, or the last.")
+        str | None,
+        typer.Option(
+            help="The column of the labels; by default class, target, label or y, else the last."
+        ),
     ] = None,
     builder: Annotated[Builder, typer.Option(help="How to design it.")] = _LINKAGE,
     distance: Annotated[

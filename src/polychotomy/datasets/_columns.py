@@ -28,6 +28,11 @@ def choose_target(columns: Sequence[str], wanted: str | None, path: Path) -> str
     return wanted
 
 
+def is_usual_target(name: str) -> bool:
+    """Whether a column of this name is taken for the classes wherever it stands."""
+    return name.lower() in _USUAL_NAMES
+
+
 def check_names(columns: Sequence[str], path: Path) -> None:
     """Refuse columns without a name or with the same one."""
     twice = [name for name, count in Counter(columns).items() if count > 1 and name]
@@ -41,8 +46,9 @@ def check_target(y: Any, name: str, path: Path) -> Any:
     """Return the labels as an array, whole numbers as integers, if they are classes."""
     missing = int(y.isna().sum())
     if missing:
+        rows, have, them = ("row", "has", "it") if missing == 1 else ("rows", "have", "them")
         raise DataError(
-            f"{missing} rows of {path} have no label in the column {name!r}; take them out."
+            f"{missing} {rows} of {path} {have} no label in the column {name!r}; take {them} out."
         )
     labels = y.astype(object).to_numpy() if y.dtype == "category" else y.to_numpy()
     if labels.dtype.kind == "f":
@@ -52,7 +58,13 @@ def check_target(y: Any, name: str, path: Path) -> Any:
                 "to predict a number is regression. Choose another target."
             )
         labels = labels.astype(np.int64)
-    n_classes = len(set(labels))
+    try:
+        n_classes = len(set(labels))
+    except TypeError:
+        raise DataError(
+            f"The column {name!r} of {path} must hold single values, not lists. "
+            "Choose another target."
+        ) from None
     if n_classes < 2:
         raise DataError(
             f"The column {name!r} of {path} must hold two classes or more, and has one."

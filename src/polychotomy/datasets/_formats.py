@@ -4,7 +4,7 @@ import csv
 import re
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from gzip import open as open_gzip
 from io import StringIO
@@ -20,20 +20,24 @@ Frame = Any  # a pandas.DataFrame; pandas is imported when it is needed
 NO_TARGET = ""  # where a file need not have labels
 
 _MISSING = ["", "NA", "NaN", "nan", "N/A", "null", "?"]
+_TRUTH = {
+    text: text.lower() == "true" for text in ("True", "TRUE", "true", "False", "FALSE", "false")
+}
 _SAMPLE = 2**18
 _DENSE_LIMIT = 4 * 2**30
 _DECIMAL = {mark: re.compile(rf"[-+]?\d*{re.escape(mark)}\d+") for mark in ".,"}
 
 
-def read_csv(path: Path, target: str | None) -> Frame:
+def read_csv(path: Path, target: str | None, nominal: Collection[str] = ()) -> Frame:
     """Read a table with a header; its delimiter is a comma, semicolon, tab or bar.
 
     The target is needed here because "NA" or "?" there is a label, elsewhere a missing value. A
-    first column without a name holds row numbers and is left out.
+    first column without a name holds row numbers and is left out. What is known to be nominal
+    stays as it is written, "01" too, but for truth values.
     """
     with _expecting(path, "a table of text (CSV)"):
         rows, delimiter = _first_rows(path)
-        header = _header(path, rows[0])
+        header = _header(path, rows)
         missing: dict[str, list[str]] = dict.fromkeys(header, _MISSING)
         if target != NO_TARGET:
             missing[choose_target(header, target, path)] = [""]
@@ -52,7 +56,11 @@ def read_csv(path: Path, target: str | None) -> Frame:
                 na_values=missing,
                 encoding="utf-8-sig",
                 low_memory=False,
+                dtype={name: str for name in header if name in nominal},
             )
+    for name in frame.columns.intersection(list(nominal)):
+        if frame[name].dropna().isin(_TRUTH).all():  # as when their kind is found out
+            frame[name] = frame[name].map(_TRUTH)
     return frame.drop(columns=[""]) if "" in header else frame
 
 
@@ -111,7 +119,7 @@ def _arff_value(text: str) -> str:
     return re.sub(r"&#(\d+);", lambda match: chr(int(match[1])), text)
 
 
-READERS: dict[str, Callable[[Path, str | None], Frame]] = {
+READERS: dict[str, Callable[..., Frame]] = {
     ".csv": read_csv,
     ".tsv": read_csv,
     ".txt": read_csv,
@@ -155,11 +163,20 @@ def _fields(sample: str, delimiter: str, *, cut: bool) -> list[list[str]]:
     return rows[:-1] if cut and len(rows) > 1 else rows
 
 
-def _header(path: Path, names: Sequence[str]) -> list[str]:
-    """Return the columns' names, if the first line has them."""
-    names = [name.strip() for name in names]
-    numbers = [float(name) for name in names if re.fullmatch(r"[-+]?\d*\.?\d+(e[-+]?\d+)?", name)]
-    if any(b <= a for a, b in pairwise(numbers)):
+def _header(path: Path, rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the columns' names, if the first line has them.
+
+    Numbers may be names if they ascend, as wavelengths do, and the rest of the line is not made of
+    values that the columns have.
+    """
+    names = [name.strip() for name in rows[0]]
+    number = re.compile(r"[-+]?\d*\.?\d+(e[-+]?\d+)?")
+    numbers = [float(name) for name in names if number.fullmatch(name)]
+    others = [(j, name) for j, name in enumerate(names) if name and not number.fullmatch(name)]
+    is_sample = bool(numbers and others) and all(
+        any(row[j].strip() == name for row in rows[1:] if len(row) > j) for j, name in others
+    )
+    if is_sample or any(b <= a for a, b in pairwise(numbers)):
         raise DataError(f"The first line of {path} must name the columns, and holds numbers.")
     check_names(names[1:] if names[0] == "" else names, path)
     return names
@@ -188,7 +205,10 @@ def _expecting(path: Path, kind: str) -> Iterator[None]:
     except (DataError, FileNotFoundError, IsADirectoryError, PermissionError, ImportError):
         raise
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text: it is binary, or saved otherwise.") from error
+        raise DataError(
+            f"{path} is not UTF-8 text. If it is text in another encoding, such as Latin-1 or "
+            "UTF-16, save it as UTF-8 (in spreadsheets: CSV UTF-8)."
+        ) from error
     except (
         ArffError,
         csv.Error,

@@ -84,6 +84,31 @@ def make_preprocessor(frame: Any) -> Any:
     )
 
 
+def column_remarks(frame: Any) -> list[str]:
+    """Return what the user should know about how :func:`make_preprocessor` takes these columns.
+
+    Raises DataError where it would.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from polychotomy.datasets._preprocess import column_remarks
+    >>> frame = pd.DataFrame({"id": [7, 8, 9], "name": ["a", "b", "c"], "size": [2, 5, 1]})
+    >>> for remark in column_remarks(frame):
+    ...     print(remark)
+    Left out, since no value occurs twice: 'name'.
+    Taken for numbers like all others, though they only count the rows: 'id'.
+    """
+    numbers, nominal = _kinds(frame)
+    names = list(frame.columns.difference([*numbers, *nominal], sort=False))
+    counting = [name for name in numbers if len(frame) > 2 and (frame[name].diff()[1:] == 1).all()]
+    remarks = {
+        "Left out, since no value occurs twice": names,
+        "Taken for numbers like all others, though they only count the rows": counting,
+    }
+    return [f"{said}: {listed(which)}." for said, which in remarks.items() if which]
+
+
 def _kinds(frame: Any) -> tuple[list[Any], list[Any]]:
     """Return the columns of numbers and the nominal ones."""
     pd = require("pandas", extra="data")

@@ -14,7 +14,7 @@ from polychotomy.datasets._columns import (
     choose_target,
     listed,
 )
-from polychotomy.datasets._formats import NO_TARGET, READERS, read_libsvm
+from polychotomy.datasets._formats import NO_TARGET, READERS, read_csv, read_libsvm
 from polychotomy.errors import DataError, require
 
 
@@ -42,7 +42,8 @@ def read(path: str | os.PathLike[str], target: str | None = None) -> Any:
     -------
     Bunch
         ``data`` (frame of features), ``target`` (array of labels), ``train`` and ``test`` (row
-        numbers, or None), ``nominal`` (names of columns), ``name``, ``DESCR``, ``source``.
+        numbers, or None), ``nominal`` (names of columns), ``target_name`` (the column of the
+        labels), ``name``, ``DESCR``, ``source``.
 
     Raises
     ------
@@ -109,7 +110,8 @@ def read_features(
     """
     path = Path(path)
     reader = _reader(path)
-    frame = reader(path, NO_TARGET)
+    known = {"nominal": nominal} if reader is read_csv else {}  # others say it themselves
+    frame = reader(path, NO_TARGET, **known)
     check_names(list(frame.columns), path)
     if len(frame) == 0:
         raise DataError(f"{path} has no rows.")
@@ -147,7 +149,7 @@ def _numbers(column: Any, path: Path) -> Any:
     return column if column.dtype.kind in "iuf" else numbers
 
 
-def _reader(path: Path) -> Callable[[Path, str | None], Any]:
+def _reader(path: Path) -> Callable[..., Any]:
     """Return what reads a file, by its name."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
@@ -177,6 +179,7 @@ def _bunch(frame: Any, target: str | None, path: Path) -> Any:
     return Bunch(
         data=frame,
         target=y,
+        target_name=target,
         train=train,
         test=test,
         nominal=nominal,

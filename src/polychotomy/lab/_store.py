@@ -147,6 +147,8 @@ class Store:
 
     def _check_beginning(self) -> None:
         """Refuse other files before SQLite sees them: it takes very short ones for empty."""
+        if self.path.exists() and not self.path.is_file():  # a folder or a device
+            raise StoreError(f"{self.path} is not a file. Choose another name for the store.")
         if self.path.is_file() and self.path.stat().st_size:
             with self.path.open("rb") as file:
                 if file.read(len(_BEGINNING)) != _BEGINNING:

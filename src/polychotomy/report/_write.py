@@ -100,9 +100,16 @@ def _drawing_library() -> str:
 
 
 def _replace(path: Path, text: str) -> Path:
-    """Write beside, then rename, so that there is never half a file."""
+    """Write beside, then rename, so that there is never half a file.
+
+    A link stays a link, and a device or a pipe what it is.
+    """
+    place = path.resolve()
     try:
-        handle, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+        if place.exists() and not place.is_file():
+            place.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+            return path
+        handle, beside = tempfile.mkstemp(prefix=f".{place.name[:100]}.", dir=place.parent)
     except OSError as error:
         raise _unwritable(path, error) from error
     try:
@@ -111,7 +118,7 @@ def _replace(path: Path, text: str) -> Path:
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(beside, 0o666 & ~mask)  # the file was made for its owner only
-        os.replace(beside, path)
+        os.replace(beside, place)
     except BaseException as error:
         os.unlink(beside)
         if isinstance(error, OSError):
