@@ -10,9 +10,9 @@ import typer
 
 from polychotomy.choose import Reduction, available_reductions
 from polychotomy.cli._files import read_data, tell_columns, telling_errors
+from polychotomy.cli._options import AsJson, Jobs, Seed, StoreFile
 from polychotomy.cli._reported_model import train_recommended
 from polychotomy.cli._running import (
-    check_jobs,
     keeping_results,
     run_with_progress,
     tell,
@@ -116,19 +116,9 @@ def compare_command(
         int | None,
         typer.Option(min=2, help="At most so many samples of each data set, drawn class by class."),
     ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="Draws folds, random codes and learners.")
-    ] = 0,
-    jobs: Annotated[
-        int, typer.Option(callback=check_jobs, help="Worker processes; -1 for all cores.")
-    ] = -1,
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            help="Keep every finished cell in this file, and compute none that is there. By "
-            "default a temporary file, which stays only if the run does not finish."
-        ),
-    ] = None,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+    store: StoreFile = None,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -137,7 +127,7 @@ def compare_command(
             metavar="FILE.html",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For programs, not for people.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare reductions, and say which to use.
 

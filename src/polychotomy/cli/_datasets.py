@@ -11,13 +11,12 @@ from rich.console import Console
 from rich.table import Table
 
 from polychotomy.cli._files import printable, read_data, telling_errors
+from polychotomy.cli._options import AsJson
 from polychotomy.datasets import DataSet, available, load
 from polychotomy.datasets._load import describe
 from polychotomy.datasets._preprocess import column_remarks
 
 datasets_app = typer.Typer(help="List, look at and fetch data sets.", no_args_is_help=True)
-
-AsJson = Annotated[bool, typer.Option("--json", help="For programs, not for people.")]
 
 
 @datasets_app.command("list")

@@ -16,10 +16,10 @@ from rich.console import Console
 from polychotomy.cli._explanation import explanation, facts_of
 from polychotomy.cli._files import printable, read_data, tell_columns, telling_errors
 from polychotomy.cli._model_files import Model, check_writable, load_model, save_model, writing
+from polychotomy.cli._options import AsJson, Seed
 from polychotomy.cli._training import train_model
 from polychotomy.lab import available_bases, base_scales
 
-AsJson = Annotated[bool, typer.Option("--json", help="For programs, not for people.")]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="What polychotomy fit has made.")]
 
 
@@ -49,7 +49,7 @@ def fit_command(
     tune: Annotated[
         bool, typer.Option("--tune", help="Choose the classifier's parameters too; takes longer.")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Draws folds and codes.")] = 0,
+    seed: Seed = 0,
     jobs: Annotated[int, typer.Option(help="Workers; -1 for all cores.")] = -1,
     as_json: AsJson = False,
 ) -> None:

@@ -16,9 +16,9 @@ import typer
 
 import polychotomy
 from polychotomy.cli._files import check_can_write, replacing, telling_errors
+from polychotomy.cli._options import AsJson, Jobs, Seed, StoreFile
 from polychotomy.cli._reproduction_tables import print_experiments, print_reproduction
 from polychotomy.cli._running import (
-    check_jobs,
     keeping_results,
     run_with_progress,
     tell,
@@ -76,19 +76,9 @@ def reproduce_command(
     folds: Annotated[
         int | None, typer.Option(min=1, help="The first so many folds; by default all.")
     ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="Draws folds, random codes and learners.")
-    ] = 0,
-    jobs: Annotated[
-        int, typer.Option(callback=check_jobs, help="Worker processes; -1 for all cores.")
-    ] = -1,
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            help="Keep every finished cell in this file, and compute none that is there. By "
-            "default a temporary file, which stays only if the run does not finish."
-        ),
-    ] = None,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+    store: StoreFile = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -100,7 +90,7 @@ def reproduce_command(
     report: Annotated[
         Path | None, typer.Option(help="Write a page to this HTML file.", metavar="FILE.html")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="For programs, not for people.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run experiments of the papers again, and put our figures beside theirs.
 

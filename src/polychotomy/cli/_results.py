@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from polychotomy.cli._files import check_can_write, printable, replacing, telling_errors
+from polychotomy.cli._options import AsJson
 from polychotomy.cli._tables import check_report, print_summary, write_report
 from polychotomy.lab import Cell, Store, comparisons, summarise
 
@@ -22,7 +23,6 @@ results_app = typer.Typer(
 )
 
 StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="The file given as --store.")]
-AsJson = Annotated[bool, typer.Option("--json", help="For programs, not for people.")]
 DataSet = Annotated[str | None, typer.Option("--data-set", help="Of this data set only.")]
 Base = Annotated[str | None, typer.Option(help="Of this binary learner only.")]
 

@@ -72,13 +72,6 @@ def tell_failures(failures: list[Failure]) -> None:
         tell(f"{data_set}: {method} failed in {n} fold{'s' * (n > 1)}: {reason}")
 
 
-def check_jobs(jobs: int) -> int:
-    """Refuse 0 workers."""
-    if jobs == 0:
-        raise typer.BadParameter("0 is not a number of workers")
-    return jobs
-
-
 @contextmanager
 def telling_interruption(store: Path | None) -> Iterator[Callable[[], None]]:
     """End with status 130 after Ctrl-C, instead of a traceback.
