@@ -9,7 +9,7 @@ import polychotomy
 
 SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
-    {"errors"},
+    {"errors", "_files"},
     {"codes"},
     {"structures", "learners", "kernel", "decoding", "calibration"},
     {"probability"},

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from shutil import copymode
 from typing import Any
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from polychotomy._files import replacing
 from polychotomy.errors import PolychotomyError
 
 
@@ -54,26 +54,6 @@ def write_text(text: str, path: Path | None) -> None:
     else:
         with telling_errors(str(path)), replacing(path) as beside:
             beside.write_text(text + "\n", "utf-8")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a file beside the path that takes its place in the end: all is written, or nothing.
-
-    A file that is replaced leaves its permissions to the new one; a link stays a link.
-    """
-    if path.exists() and not path.is_file():  # a device or a pipe
-        yield path
-        return
-    place = path.resolve()
-    beside = place.with_name(f".{place.name}.{os.getpid()}")
-    try:
-        yield beside
-        if place.exists():
-            copymode(place, beside)
-        beside.replace(place)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def check_can_write(path: Path) -> None:

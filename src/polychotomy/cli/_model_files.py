@@ -1,7 +1,6 @@
 """Trained models as files that are safe to open."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, BadZipFile
 
 import polychotomy
+from polychotomy._files import replacing
 from polychotomy.errors import DataError, require
 
 _FORMAT, _VERSION = "polychotomy model", 1
@@ -109,20 +109,8 @@ def load_model(path: Path) -> tuple[Model, str]:
 def writing(path: Path) -> Iterator[BinaryIO]:
     """Open a file beside `path` that takes its place when all has been written, and not before."""
     check_writable(path)
-    place = path.resolve()  # what a link points to
-    if place.exists() and not place.is_file():
-        with place.open("wb") as file:  # a device, such as /dev/stdout
-            yield file
-        return
-    beside = place.with_name(f".{place.name}.{os.getpid()}.part")
-    try:
-        with beside.open("xb") as file:
-            yield file
-        if place.exists():
-            shutil.copymode(place, beside)
-        beside.replace(place)
-    finally:
-        beside.unlink(missing_ok=True)
+    with replacing(path) as beside, beside.open("wb") as file:
+        yield file
 
 
 def check_writable(path: Path) -> None:

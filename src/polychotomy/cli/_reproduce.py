@@ -15,7 +15,8 @@ from typing import Annotated, Any
 import typer
 
 import polychotomy
-from polychotomy.cli._files import check_can_write, replacing, telling_errors
+from polychotomy._files import replacing
+from polychotomy.cli._files import check_can_write, telling_errors
 from polychotomy.cli._options import AsJson, Jobs, Seed, StoreFile
 from polychotomy.cli._reproduction_tables import print_experiments, print_reproduction
 from polychotomy.cli._running import (

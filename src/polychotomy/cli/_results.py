@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from polychotomy.cli._files import check_can_write, printable, replacing, telling_errors
+from polychotomy._files import replacing
+from polychotomy.cli._files import check_can_write, printable, telling_errors
 from polychotomy.cli._options import AsJson
 from polychotomy.cli._tables import check_report, print_summary, write_report
 from polychotomy.lab import Cell, Store, comparisons, summarise

@@ -1,12 +1,12 @@
 """``write_report``: from finished cells to one file; and how any page becomes a file."""
 
 import os
-import tempfile
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polychotomy._files import replacing
 from polychotomy.errors import require
 
 if TYPE_CHECKING:
@@ -100,30 +100,11 @@ def _drawing_library() -> str:
 
 
 def _replace(path: Path, text: str) -> Path:
-    """Write beside, then rename, so that there is never half a file.
-
-    A link stays a link, and a device or a pipe what it is.
-    """
-    place = path.resolve()
     try:
-        if place.exists() and not place.is_file():
-            place.write_text(text, encoding="utf-8", errors="replace", newline="\n")
-            return path
-        handle, beside = tempfile.mkstemp(prefix=f".{place.name[:100]}.", dir=place.parent)
+        with replacing(path) as beside:
+            beside.write_text(text, encoding="utf-8", errors="replace", newline="\n")
     except OSError as error:
         raise _unwritable(path, error) from error
-    try:
-        with open(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(beside, 0o666 & ~mask)  # the file was made for its owner only
-        os.replace(beside, place)
-    except BaseException as error:
-        os.unlink(beside)
-        if isinstance(error, OSError):
-            raise _unwritable(path, error) from error
-        raise
     return path
 
 

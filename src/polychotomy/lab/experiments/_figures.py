@@ -8,6 +8,7 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
+from polychotomy._files import replacing
 from polychotomy.errors import DataError
 from polychotomy.lab import published
 
@@ -118,16 +119,15 @@ def _agrees(cell: published.Cell, ours: Estimate) -> bool | None:
 
 
 def write_figures(figures: Iterable[Figure], path: Path) -> None:
-    """Write figures as a CSV file, beside it first and then in its place."""
+    """Write figures as a CSV file, all of them or none."""
     names = [field.name for field in fields(Figure)]
     text = StringIO()
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
     for figure in figures:
         writer.writerow({name: _written(value) for name, value in asdict(figure).items()})
-    beside = path.with_name(path.name + ".new")
-    beside.write_text(text.getvalue(), encoding="utf-8")
-    beside.replace(path)
+    with replacing(path) as beside:
+        beside.write_text(text.getvalue(), encoding="utf-8")
 
 
 def read_figures(path: Path) -> list[Figure]:

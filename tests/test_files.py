@@ -1,0 +1,58 @@
+import os
+import stat
+
+import pytest
+
+from polychotomy._files import replacing
+
+
+def write(path, text):
+    with replacing(path) as beside:
+        beside.write_text(text)
+
+
+def test_a_file_is_replaced_when_all_is_written(tmp_path):
+    place = tmp_path / ("long" * 60 + ".txt")
+    place.write_text("before")
+    with replacing(place) as beside:
+        beside.write_text("after")
+        assert place.read_text() == "before"
+    assert place.read_text() == "after"
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_nothing_changes_and_nothing_is_left_if_writing_fails(tmp_path):
+    place = tmp_path / "note.txt"
+    place.write_text("before")
+
+    def fail_halfway():
+        with replacing(place) as beside:
+            beside.write_text("af")
+            raise RuntimeError("halfway")
+
+    with pytest.raises(RuntimeError, match="halfway"):
+        fail_halfway()
+    assert place.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [place]
+
+
+def test_permissions_and_links_stay(tmp_path):
+    place, link = tmp_path / "note.txt", tmp_path / "link.txt"
+    place.write_text("before")
+    place.chmod(0o640)
+    link.symlink_to(place)
+    write(link, "after")
+    assert link.is_symlink()
+    assert place.read_text() == "after"
+    assert stat.S_IMODE(place.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_stays_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write(pipe, "through")
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
