@@ -131,7 +131,7 @@ def test_single_binary_classifiers_survive_their_file(folder, reduction, tuned):
     rows = table(run("predict", out, folder / "flowers.csv", "--proba").stdout)
     right = pd.read_csv(folder / "flowers.csv")["kind"]
     assert np.mean([row["predicted"] for row in rows] == right) > 0.9
-    assert "binary problems" in run("explain", out).stdout
+    assert "one binary classifier that is asked" in run("explain", out).stdout
     told = json.loads(run("explain", out, "--json").stdout)
     assert told["decoder"] == ("l1" if "ecoc" in reduction else "argmax")
     assert all(problem["error"] < 0.2 for problem in told["problems"])

@@ -36,7 +36,7 @@ def explanation(model: Model, n_weakest: int) -> Iterator[Any]:
     yield _line(f"{facts['reduction']} with {facts['base']} on {facts['data']}")
     yield _line(
         f"{facts['samples']} samples, {facts['features']} features, "
-        f"{len(facts['classes'])} classes, {facts['problems']} binary problems"
+        f"{len(facts['classes'])} classes, {_asked(classifier, facts['problems'])}"
     )
     yield _line(facts["explanation"])
     if facts["tuned"]:
@@ -51,6 +51,14 @@ def explanation(model: Model, n_weakest: int) -> Iterator[Any]:
     yield from _problems(classifier, facts["problem_errors"])
     yield ""
     yield from _weakest(classifier, facts["problem_errors"], n_weakest)
+
+
+def _asked(classifier: Any, n_problems: int) -> str:
+    from polychotomy.classifiers import KernelSBCClassifier, SingleBinaryClassifier
+
+    if isinstance(classifier, SingleBinaryClassifier | KernelSBCClassifier):
+        return f"one binary classifier that is asked {n_problems} questions"
+    return f"{n_problems} binary problems"
 
 
 def _decoder(classifier: Any) -> str:
