@@ -287,7 +287,7 @@ def test_a_model_keeps_what_it_says(folder):
 def test_places_that_cannot_be_written_are_told_before_training(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(_models, "train_model", lambda *_, **__: pytest.fail("trained"))
     for out, message in (
-        (tmp_path / "missing" / "m.skops", "There is no folder"),
+        (tmp_path / "missing" / "m.skops", "there is no folder"),
         (tmp_path, "is a folder"),
     ):
         assert message in run("fit", folder / "flowers.csv", "-o", out, status=1).stderr

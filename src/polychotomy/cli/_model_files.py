@@ -1,6 +1,5 @@
 """Trained models as files that are safe to open."""
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from zipfile import ZIP_DEFLATED, BadZipFile
 
 import polychotomy
 from polychotomy._files import replacing
+from polychotomy.cli._files import check_can_write
 from polychotomy.errors import DataError, require
 
 _FORMAT, _VERSION = "polychotomy model", 1
@@ -108,20 +108,9 @@ def load_model(path: Path) -> tuple[Model, str]:
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
     """Open a file beside `path` that takes its place when all has been written, and not before."""
-    check_writable(path)
+    check_can_write(path)
     with replacing(path) as beside, beside.open("wb") as file:
         yield file
-
-
-def check_writable(path: Path) -> None:
-    """Raise OSError if nothing can be written there, before there is something to lose."""
-    place = path.resolve()
-    if place.is_dir():
-        raise IsADirectoryError(f"{path} is a folder.")
-    if not place.parent.is_dir():
-        raise FileNotFoundError(f"There is no folder {place.parent}.")
-    if not os.access(place.parent, os.W_OK) or (place.exists() and not os.access(place, os.W_OK)):
-        raise PermissionError(f"{path} may not be written.")
 
 
 def _is_ours(name: str) -> bool:

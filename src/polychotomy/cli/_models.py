@@ -14,8 +14,14 @@ import typer
 from rich.console import Console
 
 from polychotomy.cli._explanation import explanation, facts_of
-from polychotomy.cli._files import printable, read_data, tell_columns, telling_errors
-from polychotomy.cli._model_files import Model, check_writable, load_model, save_model, writing
+from polychotomy.cli._files import (
+    check_can_write,
+    printable,
+    read_data,
+    tell_columns,
+    telling_errors,
+)
+from polychotomy.cli._model_files import Model, load_model, save_model, writing
 from polychotomy.cli._options import AsJson, Seed
 from polychotomy.cli._training import train_model
 from polychotomy.lab import available_bases, base_scales
@@ -72,7 +78,7 @@ def fit_command(
         names = ", ".join(tunable)
         raise typer.BadParameter(f"only these can be tuned: {names}", param_hint="--tune")
     with telling_errors(), _telling_warnings():
-        check_writable(out)
+        check_can_write(out)
         samples = read_data(data, target)
         tell_columns(samples, target)
         verbose = sys.stderr.isatty()
@@ -119,7 +125,7 @@ def predict_command(
     """
     with telling_errors(), _telling_warnings():
         if out is not None:
-            check_writable(out)
+            check_can_write(out)
         loaded = _load(model)
         table = _predictions(loaded, _features(loaded, data), proba, reject)
         text = _json_text(table) if as_json else _csv_text(table)
