@@ -72,6 +72,21 @@ def test_idle_classes_keep_a_code_flat():
     assert nested.depth == 1
 
 
+def test_idle_classes_of_one_group_leave_the_others_nested():
+    # 2 is told apart from 3, and 4 takes no part in it: these three make no node.
+    flat = from_code([[1, 0, 1], [1, 0, -1], [-1, 1, 0], [-1, -1, 0], [-1, 0, 0]], range(5))
+    nested = nest(flat)
+    assert nested.children[0].classes == (0, 1)
+    assert nested.depth == 2
+    assert nest(nested) == nested
+
+
+def test_nesting_keeps_what_is_nested():
+    # Neither pair of children has a question to the other pair, so no node parts the pairs.
+    structure = Structure([[1, 0], [-1, 0], [0, 1], [0, -1]], [balanced("ab"), "c", "d", "e"])
+    assert nest(structure) == structure
+
+
 def test_a_class_nests_to_itself():
     assert nest(Structure.of_class(1)) == Structure.of_class(1)
 

@@ -138,7 +138,7 @@ def flatten(structure: Structure) -> Structure:
 
 
 def nest(structure: Structure) -> Structure:
-    """Return a nested structure that asks the same questions as a flat one, as deep as possible.
+    """Return a nested structure that asks the same questions as a flat one.
 
     Classes belong together if every problem either treats them alike or is about them alone; the
     problems among them become a node of their own. What cannot be parted stays flat. Flattening
@@ -147,7 +147,7 @@ def nest(structure: Structure) -> Structure:
     Parameters
     ----------
     structure : Structure
-        A nested one is flattened first.
+        What is nested already stays so; each of its nodes is nested further where it can be.
 
     Notes
     -----
@@ -164,54 +164,66 @@ def nest(structure: Structure) -> Structure:
       field
     }
     """
-    if structure.is_class:
-        return structure
-    flat = flatten(structure)
-    assert flat.code is not None
-    everything = np.arange(flat.n_classes), np.arange(flat.code.n_problems)
+
+    def nested(node: Structure, children: list[Structure], _: str) -> Structure:
+        return node if node.code is None else _nest_node(node, children)
+
+    return _rebuild(structure, nested, "")
+
+
+def _nest_node(node: Structure, children: list[Structure]) -> Structure:
+    """Return a node's questions about its children, nested."""
+    assert node.code is not None
+    matrix = node.code.matrix
     # Groups are cut from the outside in and put together from the inside out.
-    order, pending = [], [everything]
+    order, pending = [], [(np.arange(len(matrix)), np.arange(matrix.shape[1]))]
     while pending:
         classes, problems = pending.pop()
-        groups, own = _cut(flat.code.matrix[np.ix_(classes, problems)])
-        inner = [
+        groups, own = _cut(matrix[np.ix_(classes, problems)])
+        pending.extend(
             (classes[group], problems[own == g]) for g, group in enumerate(groups) if len(group) > 1
-        ]
+        )
         order.append(([classes[group] for group in groups], problems[own == -1]))
-        pending.extend(inner)
-    made: dict[int, Structure] = {
-        r: Structure.of_class(label) for r, label in enumerate(flat.classes)
-    }
+    made = dict(enumerate(children))
     for members, problems in reversed(order):
         first = [group[0] for group in members]
-        node = Structure(
-            flat.code.matrix[np.ix_(first, problems)],
+        made[first[0]] = Structure(
+            matrix[np.ix_(first, problems)],
             [made[r] for r in first],
-            names=[flat.names[s] for s in problems],
-            options=[flat.options[s] for s in problems],
+            names=[node.names[s] for s in problems],
+            options=[node.options[s] for s in problems],
         )
-        made[first[0]] = node
     return made[0]
 
 
 def _cut(matrix: Matrix) -> tuple[list[NDArray[np.intp]], NDArray[np.intp]]:
     """Return groups of classes, and for each problem the group it is about, −1 for all of them."""
     group = _groups(matrix)
-    order = np.unique(group, return_index=True)[1]
-    groups = [np.flatnonzero(group == group[first]) for first in np.sort(order)]
+    for first in np.unique(group):
+        members = np.flatnonzero(group == first)
+        if len(members) > 1 and not _is_code(matrix[np.ix_(members, _parted(matrix[members]))]):
+            group[members] = members  # no node could be made of them
+    first = np.sort(np.unique(group, return_index=True)[1])
+    groups = [np.flatnonzero(group == group[r]) for r in first]
     own = np.full(matrix.shape[1], -1)
     for g, members in enumerate(groups):
-        inside = matrix[members]
-        own[(inside != inside[0]).any(axis=0)] = g
-    first = [members[0] for members in groups]
+        own[_parted(matrix[members])] = g
+    if _is_code(matrix[np.ix_(first, np.flatnonzero(own == -1))]):
+        return groups, own
+    return [np.array([r]) for r in range(len(matrix))], np.full(matrix.shape[1], -1)
+
+
+def _is_code(matrix: Matrix) -> bool:
     try:
-        for g, members in enumerate(groups):
-            if len(members) > 1:
-                Code(matrix[np.ix_(members, np.flatnonzero(own == g))])
-        Code(matrix[np.ix_(first, np.flatnonzero(own == -1))])
-    except CodeError:  # no node could be made of these groups
-        return [np.array([r]) for r in range(len(matrix))], np.full(matrix.shape[1], -1)
-    return groups, own
+        Code(matrix)
+    except CodeError:
+        return False
+    return True
+
+
+def _parted(rows: Matrix) -> NDArray[np.intp]:
+    """Return the problems that do not treat some classes alike."""
+    return np.flatnonzero((rows != rows[0]).any(axis=0))
 
 
 def _groups(matrix: Matrix) -> NDArray[np.intp]:
@@ -245,9 +257,7 @@ def _closure(matrix: Matrix, classes: NDArray[np.intp]) -> NDArray[np.bool_]:
     members = np.zeros(len(matrix), dtype=bool)
     members[classes] = True
     while True:
-        inside = matrix[members]
-        parted = (inside != inside[0]).any(axis=0)
-        grown = np.asarray(members | matrix[:, parted].any(axis=1))
+        grown = np.asarray(members | matrix[:, _parted(matrix[members])].any(axis=1))
         if (grown == members).all():
             return members
         members = grown
