@@ -139,7 +139,7 @@ def solve_apart(
     n_jobs = min(n_jobs, rows.most_threads or n_jobs)
 
     def work(s: int) -> tuple[_Problem, int, bool]:
-        begin = None if start is None else start[:, [s]].toarray().ravel()
+        begin = None if start is None else _column(start, s)
         problem = _Problem.of(targets[:, s], upper[:, s], begin)
         steps, finished = _solve_problem(rows, problem, tol, max_iter, stopped)
         done(s)
@@ -167,6 +167,14 @@ def solve_apart(
         objectives,
         gaps,
     )
+
+
+def _column(W: csc_array, s: int) -> Array:
+    """Return a column; indexing takes longer than it takes to solve a small problem."""
+    stored = slice(*W.indptr[s : s + 2])
+    column = np.zeros(W.shape[0])
+    column[W.indices[stored]] = W.data[stored]
+    return column
 
 
 def _coefficients(problems: list[_Problem], m: int) -> csc_array:

@@ -146,9 +146,10 @@ class KernelStore:
 
     def _keys(self, found: Indices, targets: NDArray[np.int8]) -> tuple[bytes, bytes]:
         """Return what tells problems apart, by the sides of the classes, and what tells folds."""
-        sides = np.zeros((self._labels[-1] + 1, targets.shape[1]), dtype=np.int64)
-        np.add.at(sides, self._labels[found], targets[found])
-        return np.sign(sides).tobytes(), np.sort(found).tobytes()
+        places = self._labels[found], np.arange(len(found))
+        shape = self._labels[-1] + 1, len(found)
+        members = csc_array((np.ones(len(found), dtype=np.int64), places), shape=shape)
+        return np.sign(members @ targets[found]).tobytes(), np.sort(found).tobytes()
 
     def close(self) -> None:
         """Give up all rows and solutions."""
