@@ -38,8 +38,8 @@ _CHOICES = (
     "three steps bring nothing; of equal errors it takes the smoother model.",
     "Indicators of nominal values are standardised like numbers; a missing value of a nominal "
     "feature is a value of its own, and one of a number the mean.",
-    "Hamming and BCH codes are this library's: k codewords without the places that are the same "
-    "in all.",
+    "ECOC is decoded by Hamming distances, as the papers describe the basic scheme; which decoding "
+    "their figures have they do not say.",
 )
 
 
