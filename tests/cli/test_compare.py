@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -127,6 +128,19 @@ def test_many_data_sets_are_one_table(land, tmp_path):
     shown = run(*files, *FAST, "--protocol", "split").stdout
     assert "Error % on each data set" in shown
     assert "4 data sets; ridge, split" in shown
+    assert re.search(r"^ +land3 +\d+\.\d\d +\d+\.\d\d *$", shown, re.MULTILINE)
+
+
+def test_of_data_sets_and_reductions_those_with_more_go_down(land, tmp_path):
+    files = [tmp_path / f"land{i}.csv" for i in range(4)]
+    for i, file in enumerate(files):
+        pd.read_csv(land).iloc[i:].to_csv(file, index=False)
+    names = "one_vs_rest,one_vs_one,chain,balanced_tree,adjacent"
+    shown = run(
+        *files, "--base", "ridge", "--reductions", names, "--protocol", "split", "--jobs", 1
+    ).stdout
+    assert re.search(r"^ +reduction +land0 +land1 +land2 +land3 *$", shown, re.MULTILINE)
+    assert re.search(r"^ +chain( +\d+\.\d\d){4} *$", shown, re.MULTILINE)
 
 
 def test_what_a_reduction_cannot_do_is_told_and_left_out(land):

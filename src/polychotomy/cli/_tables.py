@@ -73,22 +73,24 @@ def _against_best(row: Row) -> str:
 
 
 def _errors(summary: Summary) -> Table:
-    """Return the errors of all methods on all data sets, for when there are many."""
-    names = [row.method for row in summary.overall]
-    table = Table(title="Error % on each data set", title_justify="left", box=SIMPLE_HEAD)
-    table.add_column("data set")
-    for name in names:
-        table.add_column(name, justify="right", overflow="fold")
+    """Return the errors of all methods on all data sets; those of which there are more go down."""
+    names, data_sets = [row.method for row in summary.overall], list(summary.tables)
+    cells = {}
     for data_set, rows in summary.tables.items():
-        errors = {row.method: 100 * row.means["error"] for row in rows}
-        least = min(errors.values())
-        cells = [
-            Text("–")
-            if name not in errors
-            else Text(f"{errors[name]:.2f}", style="bold" if errors[name] == least else "")
-            for name in names
-        ]
-        table.add_row(Text(printable(data_set)), *cells)
+        least = min(row.means["error"] for row in rows)
+        for row in rows:
+            error = row.means["error"]
+            style = "bold" if error == least else ""
+            cells[data_set, row.method] = Text(f"{100 * error:.2f}", style=style)
+    table = Table(title="Error % on each data set", title_justify="left", box=SIMPLE_HEAD)
+    methods_down = len(names) > len(data_sets)
+    table.add_column("reduction" if methods_down else "data set")
+    for name in data_sets if methods_down else names:
+        table.add_column(printable(name), justify="right", overflow="fold")
+    lines = [[cells.get((d, name), Text("–")) for name in names] for d in data_sets]
+    lines = [list(line) for line in zip(*lines, strict=True)] if methods_down else lines
+    for name, line in zip(names if methods_down else data_sets, lines, strict=True):
+        table.add_row(Text(printable(name)), *line)
     return table
 
 
