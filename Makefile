@@ -7,7 +7,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: help demo test test-slow lint format bench results clean
+.PHONY: help demo test test-slow lint format bench comparison results clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -43,8 +43,25 @@ bench: $(READY)  ## measure against scikit-learn, SciPy and LIBSVM
 	$(BIN)/python benchmarks/probabilities.py speed
 	$(BIN)/python benchmarks/trees.py
 
-results: $(READY)  ## write docs/results.md from results/
+COMPARED = abalone audiology car crabs dermatology digits ecoli glass humidity iris isolet letter \
+	mfeat-pix mnist optdigits page-blocks pendigits poker satimage segment shuttle soybean \
+	spectrometer thyroid urban usps vehicle vowel waveform wine yeast
+APART = one_vs_rest,one_vs_one,dense_random,sparse_random,hamming,bch,orthogonal,adjacent,linkage_tree,$\
+	balanced_tree,chain,ddag
+AS_ONE = sbc_identity,sbc_single,sbc_hamming,sbc_bch,sbc_ecoc
+COMPARE = $(BIN)/polychotomy compare $(COMPARED) --protocol split --samples 1000 \
+	--store build/comparison.sqlite
+
+comparison: $(READY)  ## compare all reductions on all data sets: hours, can be interrupted
+	@mkdir -p build
+	$(COMPARE) --base logistic --reductions $(APART)
+	$(COMPARE) --base boosting --reductions $(APART),$(AS_ONE)
+	$(COMPARE) --base svm --tune greedy --reductions $(APART),$(AS_ONE),sbc_kernel,sbc_kernel_frequencies
+	$(BIN)/polychotomy results export build/comparison.sqlite results/comparison.csv
+
+results: $(READY)  ## write docs/results.md and docs/comparison.md from results/
 	$(BIN)/python docs/make_results.py
+	$(BIN)/python docs/make_comparison.py
 
 clean:  ## remove everything that was made
 	rm -rf $(VENV) .coverage .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist

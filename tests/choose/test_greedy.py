@@ -64,6 +64,24 @@ def test_patience_and_factor():
     assert [p for _, p, _ in search.path_] == [1, 4, 16, 0.25]
 
 
+class Ridge(Hill):
+    """The top is at a = b = 16, and the best a depends on b."""
+
+    def score(self, X, y=None, sample_weight=None):
+        a, b = np.log2(self.a), np.log2(self.b)
+        return -0.5 * (a - b) ** 2 - 0.2 * (a + b - 8) ** 2
+
+
+def test_further_rounds_go_on_from_the_best():
+    def search(rounds):
+        return GreedySearchCV(Ridge(), {"a": 1.0, "b": 1.0}, cv=2, rounds=rounds).fit(X, Y)
+
+    assert search(1).best_params_ == {"a": 4.0, "b": 8.0}
+    assert search(2).best_params_ == {"a": 16.0, "b": 16.0}
+    assert search(9).best_params_ == {"a": 16.0, "b": 16.0}
+    assert search(9).path_ == search(3).path_  # the third changes nothing
+
+
 def test_sigma_becomes_gamma():
     search = GreedySearchCV(SVC(), cv=2).fit(*_two_classes())
     assert list(search.scales_) == ["gamma", "C"]
@@ -118,6 +136,8 @@ def test_the_path_can_be_drawn():
         ({"parameters": {"a": 0}}, "start at a positive number"),
         ({"factor": 1}, "'factor' parameter must be above 1"),
         ({"patience": 0}, "'patience' parameter must be an int"),
+        ({"rounds": 0}, "'rounds' parameter must be an int"),
+        ({"rounds": 1.5}, "'rounds' parameter must be an int"),
         ({"parameters": None}, "no parameter gamma or C"),
     ],
 )

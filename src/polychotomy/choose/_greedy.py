@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from numbers import Real
+from functools import partial
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -64,7 +65,7 @@ class GreedySearchCV(BaseSearchCV):
     From its start, the first parameter is multiplied by `factor` again and again until `patience`
     attempts in a row bring nothing, then divided likewise; the best value is kept, and the next
     parameter follows. By default these are the width σ of a Gaussian kernel, γ = 1/(2σ²), and then
-    C, both from 1 on.
+    C, both from 1 on. The papers leave it at one round; further ones go on from the best values.
 
     Parameters
     ----------
@@ -78,6 +79,9 @@ class GreedySearchCV(BaseSearchCV):
         The step.
     patience : int, default=3
         How many attempts in a row may bring nothing.
+    rounds : int, default=1
+        How often all parameters are gone through, fewer times if a round changes none. The best
+        width with C = 1 need not be the best one with the C that is found for it.
     scoring : str, callable or None, default=None
         As in scikit-learn's searches.
     n_jobs : int, optional
@@ -131,6 +135,7 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         *,
         factor: float = 2.0,
         patience: int = 3,
+        rounds: int = 1,
         scoring: Any = None,
         n_jobs: int | None = None,
         refit: bool = True,
@@ -152,6 +157,7 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         self.parameters = parameters
         self.factor = factor
         self.patience = patience
+        self.rounds = rounds
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Search, and train the best estimator on all samples.
@@ -190,18 +196,27 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
             mean = -np.inf if np.isnan(mean) else mean
             return mean, scales[name].simplicity(position)
 
-        for name, scale in scales.items():
-            best, chosen[name] = score(name, scale.start), scale.start
-            for step in (self.factor, 1 / self.factor):
-                position, failures = scale.start, 0
-                while failures < self.patience:
-                    position *= step
-                    found = score(name, position)
-                    failures = 0 if found[0] > best[0] else failures + 1
-                    if found > best:
-                        best, chosen[name] = found, position
+        for _ in range(self.rounds):
+            before = dict(chosen)
+            for name in scales:
+                chosen[name] = self._climb(partial(score, name), chosen[name])
+            if chosen == before:
+                break
         self.scales_ = scales
         self._winner = seen[tuple(chosen.values())]
+
+    def _climb(self, score: Callable[[float], tuple[float, float]], start: float) -> float:
+        """Return the position with the best score, up from the start and then down."""
+        best, chosen = score(start), start
+        for step in (self.factor, 1 / self.factor):
+            position, failures = start, 0
+            while failures < self.patience:
+                position *= step
+                found = score(position)
+                failures = 0 if found[0] > best[0] else failures + 1
+                if found > best:
+                    best, chosen = found, position
+        return chosen
 
     def _select_best_index(self, refit: Any, refit_metric: str, results: Any) -> int:
         return self._winner
@@ -210,14 +225,12 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         factor: Any = self.factor
         if not isinstance(factor, Real) or not 1 < float(factor) < np.inf:
             raise ValueError(f"The 'factor' parameter must be above 1. Got {self.factor!r}.")
-        if (
-            isinstance(self.patience, bool)
-            or not isinstance(self.patience, int)
-            or self.patience < 1
-        ):
-            raise ValueError(
-                f"The 'patience' parameter must be an int of at least 1. Got {self.patience!r}."
-            )
+        for name in ("patience", "rounds"):
+            number = getattr(self, name)
+            if isinstance(number, bool) or not isinstance(number, Integral) or number < 1:
+                raise ValueError(
+                    f"The '{name}' parameter must be an int of at least 1. Got {number!r}."
+                )
 
     def _resolve_parameters(self) -> dict[str, Scale]:
         known = self.estimator.get_params(deep=True)
