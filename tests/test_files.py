@@ -1,4 +1,6 @@
+import errno
 import os
+import pathlib
 import stat
 
 import pytest
@@ -34,6 +36,21 @@ def test_nothing_changes_and_nothing_is_left_if_writing_fails(tmp_path):
         fail_halfway()
     assert place.read_text() == "before"
     assert list(tmp_path.iterdir()) == [place]
+
+
+def test_what_the_system_complains_of_names_the_file(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")  # as writing does, without a name
+
+    place = tmp_path / "note.txt"
+    with monkeypatch.context() as patched:
+        patched.setattr(pathlib.Path, "write_text", full)
+        with pytest.raises(OSError, match="No space left") as caught:
+            write(place, "much")
+    assert caught.value.filename == str(place)
+    with pytest.raises(FileNotFoundError) as caught:
+        write(tmp_path / "missing" / "note.txt", "much")
+    assert caught.value.filename == str(tmp_path / "missing" / "note.txt")
 
 
 def test_permissions_and_links_stay(tmp_path):

@@ -15,7 +15,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """Yield a file beside the path that takes its place in the end.
 
     A file that is replaced leaves its permissions to the new one, a link stays a link, and to a
-    device or a pipe the caller writes directly.
+    device or a pipe the caller writes directly. An OSError of the system names the path.
 
     Examples
     --------
@@ -41,5 +41,9 @@ def replacing(path: Path) -> Iterator[Path]:
         if place.exists():
             copymode(place, beside)
         beside.replace(place)
+    except OSError as error:
+        if error.errno is None or error.filename not in (None, str(beside)):
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
     finally:
         beside.unlink(missing_ok=True)

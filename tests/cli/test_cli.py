@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -37,3 +38,32 @@ def test_an_interrupt_while_the_command_starts_leaves_no_traceback(monkeypatch):
     with pytest.raises(SystemExit) as left:
         main()
     assert left.value.code == 130
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is full")
+@pytest.mark.parametrize("command", ["datasets list", "reproduce list --json"])
+def test_output_that_cannot_be_written_is_told_in_a_sentence(command):
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "polychotomy", *command.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert result.returncode == 1
+    assert result.stderr == "The standard output cannot be written: No space left on device\n"
+
+
+def test_a_reader_that_has_read_enough_is_no_error(tmp_path):
+    path = tmp_path / "n.csv"
+    path.write_text("x,class\n" + "".join(f"{i},{i % 2}\n" for i in range(20)))
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(
+        [sys.executable, "-m", "polychotomy", "structure", "design", str(path)],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert result.stderr == ""

@@ -20,7 +20,7 @@ from polychotomy.choose import Reduction
 from polychotomy.cli import _reported_model, _running
 from polychotomy.cli._app import app
 from polychotomy.datasets import make_preprocessor
-from polychotomy.lab import Plan, Samples, Store, _measure, make_base
+from polychotomy.lab import Failure, Plan, Progress, Samples, Store, _measure, make_base
 
 runner = CliRunner()
 FAST = ("--base", "ridge", "--reductions", "one_vs_one,one_vs_rest", "--jobs", "1")
@@ -71,9 +71,36 @@ def test_a_file_gives_a_table_and_a_recommendation(land, tmp_path):
 
 
 def test_which_columns_are_taken_is_told(land):
-    said = run(land, *FAST, "--protocol", "cv3").stderr.strip()
-    assert said == "land: The classes are those of the column 'cover'."
-    assert not run(land, *FAST, "--protocol", "cv3", "--target", "cover").stderr.strip()
+    said = run(land, *FAST, "--protocol", "cv3").stderr.splitlines()
+    assert said == ["land: The classes are those of the column 'cover'.", "0 of 6 cells are done"]
+    said = run(land, *FAST, "--protocol", "cv3", "--target", "cover").stderr.splitlines()
+    assert said == ["0 of 6 cells are done"]
+
+
+def test_off_a_terminal_progress_is_told_in_lines(land, tmp_path, monkeypatch):
+    monkeypatch.setattr(_running, "_PAUSE", 0.0)
+    monkeypatch.setattr(_running, "_SHARE", 0.0)
+    options = (land, *FAST, "--protocol", "cv2", "--target", "cover", "--store", tmp_path / "s")
+    result = run(*options, "--json")
+    said = result.stderr.splitlines()
+    assert said[0] == "0 of 4 cells are done"
+    for i, line in enumerate(said[1:], 1):
+        assert re.fullmatch(rf"{i} of 4 cells are done, \d+:\d\d left, land: one_vs_\w+", line)
+    assert len(said) == 4
+    json.loads(result.stdout)
+    assert run(*options).stderr == ""  # all of it is in the store
+
+
+def test_a_long_run_fills_no_log(monkeypatch, capsys):
+    now = 0.0
+    monkeypatch.setattr(_running, "monotonic", lambda: now)
+    show = _running._lines()
+    for done in range(100_000):
+        show(
+            Progress(done, 100_000, None, None if done == 0 else Failure("a", "b", "c", 0, "", ""))
+        )
+        now += 1.0
+    assert 100 < len(capsys.readouterr().err.splitlines()) < 400
 
 
 def test_dates_are_refused_once(land):
@@ -405,6 +432,24 @@ def test_an_interrupt_that_got_lost_is_raised_again():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no such signal")
+def test_what_asks_to_end_is_heard_unless_it_is_ignored():
+    def ask_to_end():
+        with _running.telling_interruption(None):
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(1)
+
+    with pytest.raises(typer.Exit) as caught:
+        ask_to_end()
+    assert caught.value.exit_code == 130
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        with _running.telling_interruption(None):
+            os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture
 def long_run(land, tmp_path):
     """A command that runs with two workers and has finished a cell, its store, its folder."""
@@ -428,9 +473,10 @@ def long_run(land, tmp_path):
 
 
 @pytest.mark.slow
-def test_ctrl_c_ends_the_command_and_its_workers(long_run):
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_ctrl_c_ends_the_command_and_its_workers(long_run, name):
     process, store, folder = long_run
-    os.killpg(process.pid, signal.SIGINT)  # as the terminal does: to the workers, too
+    os.killpg(process.pid, getattr(signal, name))  # as the terminal does: to the workers, too
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130, said
     assert "Traceback" not in said

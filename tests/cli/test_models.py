@@ -17,6 +17,7 @@ skops_io = pytest.importorskip("skops.io", reason="model files need skops")
 from polychotomy.cli import _models  # noqa: E402
 from polychotomy.cli._app import app  # noqa: E402
 from polychotomy.cli._model_files import load_model, writing  # noqa: E402
+from polychotomy.lab import available_bases  # noqa: E402
 
 runner = CliRunner()
 
@@ -104,7 +105,7 @@ def test_labels_that_are_numbers_stay_numbers(tmp_path):
     assert [record["predicted"] for record in records] == [i % 3 for i in range(90)]
 
 
-@pytest.mark.parametrize("base", _models.storable_bases())
+@pytest.mark.parametrize("base", available_bases())
 @pytest.mark.parametrize("reduction", ["one_vs_one", "linkage_tree", "ddag"])
 def test_every_base_survives_its_file(folder, base, reduction):
     out = folder / f"{base}.skops"

@@ -129,7 +129,7 @@ def test_the_list(monkeypatch, tmp_path):
     more = make_tiny("far", data_sets=("iris", "vehicle"))
     monkeypatch.setitem(experiments._EXPERIMENTS, "far", more)
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
-    assert "iris, ↓vehicle" in run("list").stdout
+    assert "iris; ↓vehicle" in run("list").stdout
     found = {each["name"]: each for each in json.loads(run("list", "--json").stdout)}
     assert found["far"]["data_sets"] == [
         {"name": "iris", "source": "here", "quick": True},
@@ -137,7 +137,7 @@ def test_the_list(monkeypatch, tmp_path):
     ]
     (tmp_path / "vehicle.csv.gz").write_bytes(b"")
     monkeypatch.setenv("POLYCHOTOMY_DATA", str(tmp_path))
-    assert "iris, vehicle" in run("list").stdout
+    assert "iris; vehicle" in run("list").stdout
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+import errno
+import os
 import signal
 import subprocess
 import sys
@@ -485,11 +487,39 @@ def test_indicators_are_standardised_where_that_is_asked_for(monkeypatch):
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="there are no signal masks")
 def test_workers_start_deaf_to_interrupts():
-    ask = "import signal as s; print(s.SIGINT in s.pthread_sigmask(s.SIG_BLOCK, []))"
+    ask = "import signal as s; print(*sorted(map(int, s.pthread_sigmask(s.SIG_BLOCK, []))))"
     command = [sys.executable, "-c", ask]
-    with _runner._interrupts_held_back():
-        assert subprocess.run(command, capture_output=True, check=True).stdout == b"True\n"
-    assert subprocess.run(command, capture_output=True, check=True).stdout == b"False\n"
+    with _runner._signals_held_back():
+        blocked = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    assert blocked.split() == [str(int(s)) for s in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b"\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="workers cannot be killed from within")
+def test_a_worker_that_is_killed_is_told_in_a_sentence(wine, tmp_path, monkeypatch):
+    plan = Plan(wine, ["one_vs_rest"], ["ridge"], protocol="cv4")
+    monkeypatch.setattr(_runner, "_compute_from", _killed)
+    with (
+        Store(tmp_path / "results.sqlite") as store,
+        pytest.raises(ChildProcessError, match="A worker process was killed"),
+    ):
+        plan.run(store, n_jobs=2)
+
+
+def _killed(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_full_temporary_folder_is_named(wine, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(_runner.joblib, "dump", full)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(OSError, match="No space left") as caught:
+        Plan(wine, ["one_vs_rest"], ["ridge"], protocol="cv4").run(n_jobs=2)
+    assert caught.value.filename.startswith(str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
 
 
 RUNNER = """

@@ -172,6 +172,24 @@ def test_a_damaged_array_is_told(path):
         list(store.cells())
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE cells SET metrics = CAST(x'7b22fffe' AS TEXT)",
+        "UPDATE cells SET settings = '3'",
+        "ALTER TABLE cells DROP COLUMN chosen",
+    ],
+)
+def test_damaged_text_is_told_and_not_shown(path, damage):
+    with Store(path) as store:
+        store.add(make_cell())
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(damage)
+        database.commit()
+    with Store(path) as store, pytest.raises(StoreError, match=r"is damaged\. Keep it aside"):
+        list(store.cells())
+
+
 def test_a_locked_store_is_told(path):
     Store(path).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as database:

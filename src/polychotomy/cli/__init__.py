@@ -1,5 +1,6 @@
 """The command line. Needs the extra ``cli``."""
 
+import os
 import sys
 from io import TextIOWrapper
 
@@ -22,4 +23,13 @@ def main() -> None:
     ):  # a terminal that lacks a character still shows the rest
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    app()
+    try:
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # while there still is somebody to tell
+    except OSError as error:
+        from polychotomy.cli._files import reason_of
+
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        sys.exit(reason_of(error))

@@ -1,5 +1,6 @@
 """Reading and writing on behalf of the commands, and telling what went wrong."""
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -21,19 +22,23 @@ def telling_errors(source: str = "") -> Iterator[None]:
     """Print what is wrong with the input and leave with status 1, instead of a traceback."""
     try:
         yield
+    except BrokenPipeError:  # whoever reads has read enough
+        raise
     except (PolychotomyError, ValueError, TypeError, OSError, MemoryError) as error:
-        reason = _reason(error, source)
+        reason = reason_of(error, source)
         notes = " ".join(getattr(error, "__notes__", []))
         typer.echo(": ".join(filter(None, (source, reason))) + f" {notes}".rstrip(), err=True)
         raise typer.Exit(1) from None
 
 
-def _reason(error: BaseException, source: str) -> str:
+def reason_of(error: BaseException, source: str = "") -> str:
     """Return what is wrong; of the system's complaints about a file, which file it is."""
     reason = getattr(error, "strerror", None)
     if reason is None:
         return str(error) or "there is not enough memory"
     file = getattr(error, "filename", None)
+    if file is None and reason == os.strerror(errno.ENOSPC):  # files that we write have names
+        return f"The standard output cannot be written: {reason}"
     return str(reason) if file is None or source else f"{file}: {reason}"
 
 

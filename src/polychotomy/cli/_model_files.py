@@ -22,6 +22,7 @@ _OTHERS = frozenset(
     {
         "numpy.dtype",
         "scipy.sparse._csc.csc_array",
+        "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.tree._tree.Tree",
         "polychotomy.calibration.own_probability",
         "polychotomy.datasets._preprocess._texts",

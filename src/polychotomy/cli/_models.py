@@ -29,11 +29,6 @@ from polychotomy.lab import available_bases, base_scales
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="What polychotomy fit has made.")]
 
 
-def storable_bases() -> list[str]:
-    """Return the binary classifiers of which a model can be loaded again without trusting it."""
-    return [name for name in available_bases() if name != "boosting"]
-
-
 def fit_command(
     data: Annotated[str, typer.Argument(help="A file of samples, or a known data set.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to put the model.")],
@@ -44,7 +39,7 @@ def fit_command(
         ),
     ] = None,
     base: Annotated[
-        str, typer.Option(help=f"The binary classifier: {', '.join(storable_bases())}.")
+        str, typer.Option(help=f"The binary classifier: {', '.join(available_bases())}.")
     ] = "logistic",
     reduction: Annotated[
         str,
@@ -69,11 +64,10 @@ def fit_command(
     """
     if jobs == 0:
         raise typer.BadParameter("0 is not a number of workers", param_hint="--jobs")
-    if base not in storable_bases():
-        names = ", ".join(storable_bases())
+    if base not in available_bases():
+        names = ", ".join(available_bases())
         raise typer.BadParameter(f"{base!r} is none of {names}", param_hint="--base")
-    tunable = [name for name in storable_bases() if name in available_bases(tunable=True)]
-    tunable = [name for name in tunable if base_scales(name) is None]
+    tunable = [name for name in available_bases(tunable=True) if base_scales(name) is None]
     if tune and base not in tunable:
         names = ", ".join(tunable)
         raise typer.BadParameter(f"only these can be tuned: {names}", param_hint="--tune")

@@ -119,14 +119,12 @@ def reproduce_command(
         check_report(report)
         for path in () if out is None else (out, _environment_path(out)):
             check_can_write(path)
+        wanted = [data or (each.quick if quick else None) for each in chosen]
+        for each, some in zip(chosen, wanted, strict=True):
+            each.check_names(some, methods)  # of all, before data are loaded for any
         plans = [
-            each.plan(
-                data or (each.quick if quick else None),
-                methods=methods or None,
-                n_folds=folds,
-                seed=seed,
-            )
-            for each in chosen
+            each.plan(some, methods=methods or None, n_folds=folds, seed=seed)
+            for each, some in zip(chosen, wanted, strict=True)
         ]
         with keeping_results(store) as kept:
             results, failures = _run(plans, kept, jobs, check)

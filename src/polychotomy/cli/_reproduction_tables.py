@@ -95,7 +95,7 @@ def print_experiments(known: Sequence[Experiment], as_json: bool) -> None:
         names = [_MARKS.get(sources[name], "") + name for name in each.data_sets[:_MOST_NAMES]]
         more = len(each.data_sets) - len(names)
         names += [f"and {more} more"] * (more > 0)
-        table.add_row(each.name, each.title, f"{each.hours:g}", ", ".join(names))
+        table.add_row(each.name, each.title, f"{each.hours:g}", "; ".join(names))
     console = _console()
     console.print(table)
     console.print(

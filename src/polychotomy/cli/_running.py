@@ -2,12 +2,14 @@
 
 import shlex
 import signal
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from threading import current_thread, main_thread
+from time import monotonic
 
 import typer
 from rich.console import Console
@@ -18,6 +20,11 @@ from polychotomy.cli._files import printable
 from polychotomy.lab import Cell, Failure, Plan, Progress, Store
 
 _INTERRUPTED = 130
+_ENDINGS = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
+_PAUSE = 10.0  # seconds from line to line where there is no terminal
+_SHARE = 0.02  # and of the time gone by: a run of a day should not fill a log
 
 
 def run_with_progress(
@@ -27,24 +34,58 @@ def run_with_progress(
 
     `check` is called after every cell.
     """
-    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), "{task.fields[left]}")
-    shown = [TextColumn(c) if isinstance(c, str) else c for c in columns]
-    with ProgressBar(*shown, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("comparing", total=None, left="")
+    console = Console(stderr=True)
+    live = sys.stderr.isatty() and console.is_interactive
+    with _bar(console) if live else nullcontext(_lines()) as show:
 
         def advance(progress: Progress) -> None:
             check()
-            last = progress.last
-            said = "comparing" if last is None else f"{last.data_set}: {last.reduction}"
+            show(progress)
+
+        return plan.run(store, n_jobs=jobs, progress=advance)
+
+
+@contextmanager
+def _bar(console: Console) -> Iterator[Callable[[Progress], None]]:
+    """Yield a function that shows progress in a terminal."""
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), "{task.fields[left]}")
+    shown = [TextColumn(c) if isinstance(c, str) else c for c in columns]
+    with ProgressBar(*shown, console=console, transient=True) as bar:
+        task = bar.add_task("comparing", total=None, left="")
+
+        def show(progress: Progress) -> None:
             bar.update(
                 task,
                 completed=progress.done,
                 total=progress.total,
-                description=printable(said).replace("[", "\\["),
+                description=printable(_last(progress) or "comparing").replace("[", "\\["),
                 left=_time_left(progress.seconds_left),
             )
 
-        return plan.run(store, n_jobs=jobs, progress=advance)
+        yield show
+
+
+def _lines() -> Callable[[Progress], None]:
+    """Return a function that tells progress in lines: one at the start, then now and then."""
+    start = told = monotonic()
+
+    def show(progress: Progress) -> None:
+        nonlocal told
+        now = monotonic()
+        early = now - told < max(_PAUSE, _SHARE * (now - start))
+        if progress.done == progress.total or (early and progress.last is not None):
+            return
+        told = now
+        words = f"{progress.done} of {progress.total} cells are done"
+        more = (_time_left(progress.seconds_left), _last(progress))
+        tell(", ".join(filter(None, (words, *more))))
+
+    return show
+
+
+def _last(progress: Progress) -> str:
+    last = progress.last
+    return "" if last is None else f"{last.data_set}: {last.reduction}"
 
 
 def _time_left(seconds: float | None) -> str:
@@ -74,7 +115,9 @@ def tell_failures(failures: list[Failure]) -> None:
 
 @contextmanager
 def telling_interruption(store: Path | None) -> Iterator[Callable[[], None]]:
-    """End with status 130 after Ctrl-C, instead of a traceback.
+    """End with status 130 after Ctrl-C or a signal to end, instead of a traceback.
+
+    What is told to ignore a signal, as nohup does, goes on ignoring it.
 
     Yields a function to be called now and then: an interrupt that arrives within a callback from
     compiled code is lost there, and raised again by it.
@@ -91,7 +134,11 @@ def telling_interruption(store: Path | None) -> Iterator[Callable[[], None]]:
             raise KeyboardInterrupt
 
     in_main = current_thread() is main_thread()  # only there signals can be handled
-    before = signal.signal(signal.SIGINT, remember) if in_main else None
+    before = {
+        each: signal.signal(each, remember)
+        for each in (_ENDINGS if in_main else ())
+        if signal.getsignal(each) is not signal.SIG_IGN
+    }
     try:
         yield check
     except KeyboardInterrupt:
@@ -99,8 +146,8 @@ def telling_interruption(store: Path | None) -> Iterator[Callable[[], None]]:
         tell("Interrupted." + (where if store is not None else ""))
         raise typer.Exit(_INTERRUPTED) from None
     finally:
-        if in_main:
-            signal.signal(signal.SIGINT, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 @contextmanager

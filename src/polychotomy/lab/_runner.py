@@ -4,6 +4,7 @@ import os
 import signal
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -168,6 +169,11 @@ class Plan:
         cells : list of Cell
             In the order of ``tasks``, those from the store under the names of this plan.
         failures : list of Failure
+
+        Raises
+        ------
+        ChildProcessError
+            A worker was killed, as systems do when memory runs out.
         """
         kept: _Keeper = _Memory() if store is None else store
         known = kept.keys()
@@ -200,9 +206,9 @@ class Plan:
                 joblib.delayed(_compute_from)(group, place[group[0].data], os.getpid())
                 for group in groups
             )
-            with _interrupts_held_back():  # the workers start here
+            with _signals_held_back():  # the workers start here
                 running = parallel(calls)
-            with _closing_quietly(running) as outcomes:
+            with _closing_quietly(running) as outcomes, _telling_lost_workers():
                 for some in outcomes:
                     yield from some
 
@@ -315,15 +321,18 @@ def _named(cell: Cell, task: Task) -> Cell:
 
 
 @contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Hold Ctrl-C back for a moment; processes that start in it never get one.
+def _signals_held_back() -> Iterator[None]:
+    """Hold back for a moment what asks to end; processes that start in it never get it.
 
-    A terminal sends it to all, and workers would print a traceback each.
+    Ctrl-C and its like go to all processes at once. The workers would print a traceback each, or be
+    missed, where this process ends them in order.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(
+        signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    )
     try:
         yield
     finally:
@@ -342,13 +351,28 @@ def _closing_quietly(outcomes: Generator[Any]) -> Iterator[Generator[Any]]:
 
 
 @contextmanager
+def _telling_lost_workers() -> Iterator[None]:
+    """Tell in a sentence that a worker was killed."""
+    try:
+        yield
+    except BrokenExecutor as error:
+        raise ChildProcessError(
+            "A worker process was killed, as systems do when memory runs out. Run it again with "
+            "fewer workers; cells that are in a store are not computed again."
+        ) from error
+
+
+@contextmanager
 def _on_disk(data_sets: Iterable[Samples]) -> Iterator[dict[str, str]]:
     """Write data sets for the workers, which share their pages, and say where each is."""
     with TemporaryDirectory(prefix="polychotomy-", ignore_cleanup_errors=True) as folder:
         place = {}
         for number, samples in enumerate(data_sets):
             place[samples.fingerprint] = str(Path(folder) / f"{number}.joblib")
-            joblib.dump(samples, place[samples.fingerprint])
+            try:
+                joblib.dump(samples, place[samples.fingerprint])
+            except OSError as error:
+                raise OSError(error.errno, error.strerror, folder) from error
         yield place
 
 

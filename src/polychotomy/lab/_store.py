@@ -207,6 +207,8 @@ class Store:
             yield
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+            if code <= sqlite3.SQLITE_ERROR and isinstance(error, sqlite3.OperationalError):
+                code = sqlite3.SQLITE_CORRUPT  # text that is none, or no table: none of our queries
             reason = _REASONS.get(code, f"cannot be used: {error}.")
             raise StoreError(f"{self.path} {reason}") from error
         except (
@@ -250,6 +252,8 @@ def _compact(array: NDArray[Any]) -> NDArray[Any]:
 def _unpacked(name: str, value: Any) -> Any:
     if name in _JSON:
         found = json.loads(value)
+        if not isinstance(found, list if name == "classes" else dict):
+            raise ValueError(name)
         return tuple(found) if name == "classes" else found
     if name in _ARRAYS and value is not None:
         array = np.load(BytesIO(zlib.decompress(value)), allow_pickle=False)

@@ -37,6 +37,14 @@ def test_unknown_names():
         experiments.get("sbc-22")
 
 
+def test_names_are_checked_before_anything_is_loaded():
+    def load(name):
+        pytest.fail(f"{name} was loaded")
+
+    with pytest.raises(ValueError, match=r"Did you mean 'OVA'\?"):
+        make_tiny(load=load).plan(methods=["OVO"])
+
+
 def test_a_method_that_only_one_data_set_has():
     def some(samples, seed):
         return make_methods(samples, seed)[: 1 + (samples.name == "wine")]

@@ -164,7 +164,7 @@ class RankStatistics:
         if self.against_best is None:
             return f"The methods do not differ at {1 - _LEVEL:.0%} ({f})."
         best = self.against_best.names[self.against_best.control]
-        worse = ", ".join(self.worse) or "none"
+        worse = "; ".join(self.worse) or "none"
         return (
             f"The methods differ at {1 - _LEVEL:.0%} ({f}); worse than {best}, the best: {worse}."
         )

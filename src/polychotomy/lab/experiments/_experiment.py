@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from polychotomy import datasets
 from polychotomy.errors import unknown_name
 from polychotomy.lab import published
@@ -120,22 +122,45 @@ class Experiment:
         seed : int, default=0
             Draws folds, random codes and what is random in the learners.
         """
-        for name in data_sets or ():
-            if name not in self.data_sets:
-                raise unknown_name("data", name, self.data_sets)
-        chosen = [name for name in self.data_sets if data_sets is None or name in data_sets]
+        chosen = self.check_names(data_sets, methods)
         samples = {name: self.load_samples(name) for name in chosen}
         known = {name: self.make_methods(samples[name], seed) for name in chosen}
-        labels = {each.reduction for some in known.values() for each in some}
-        for method in methods or ():
-            if method not in labels:
-                raise unknown_name("methods", method, labels)
         plans = [
             self._plan_of(name, samples[name], wanted, seed)
             for name in chosen
             if (wanted := [m for m in known[name] if methods is None or m.reduction in methods])
         ]
         return Plan.join(plans, n_folds=n_folds)
+
+    def check_names(
+        self, data_sets: Sequence[str] | None = None, methods: Sequence[str] | None = None
+    ) -> list[str]:
+        """Return the data sets that are meant, or raise ValueError; nothing is loaded for it.
+
+        Parameters
+        ----------
+        data_sets, methods : sequence of str, optional
+            As in :meth:`plan`.
+        """
+        for name in data_sets or ():
+            if name not in self.data_sets:
+                raise unknown_name("data", name, self.data_sets)
+        chosen = [name for name in self.data_sets if data_sets is None or name in data_sets]
+        if methods:
+            made = [each for name in chosen for each in self.make_methods(self._outline(name), 0)]
+            known = {each.reduction for each in made}
+            for method in methods:
+                if method not in known:
+                    raise unknown_name("methods", method, known)
+        return chosen
+
+    def _outline(self, name: str) -> Samples:
+        """Return what methods go by, name and classes, without the samples of known data sets."""
+        known = {each.name: each.classes for each in datasets.available()}
+        if name not in known:  # drawn by a formula
+            return self.load_samples(name)
+        classes = tuple(map(str, range(known[name])))
+        return Samples(name, None, np.empty(0, dtype=np.intp), classes)
 
     def _plan_of(self, name: str, samples: Samples, methods: Sequence[Method], seed: int) -> Plan:
         return Plan(
