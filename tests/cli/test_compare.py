@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -68,6 +69,18 @@ def test_a_file_gives_a_table_and_a_recommendation(land, tmp_path):
     assert "Use one_vs_" in shown
     assert "McNemar's test of the predictions for 90 samples" in shown
     assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_what_to_do_next_is_a_command_that_works(land, monkeypatch):
+    named = land.rename(land.with_name("my land.csv"))
+    monkeypatch.chdir(named.parent)
+    shown = run("my land.csv", *FAST, "--protocol", "cv3", "--target", "cover").stdout
+    said = shown.splitlines()[-1].removeprefix("Train it with: polychotomy ")
+    assert said.startswith("fit 'my land.csv' --target cover --base ridge --reduction one_vs_")
+    result = runner.invoke(app, [*shlex.split(said), "--jobs", "1"])
+    assert result.exit_code == 0, result.output
+    assert (named.parent / "my land.skops").exists()
+    assert "polychotomy predict 'my land.skops' FILE" in result.stdout
 
 
 def test_which_columns_are_taken_is_told(land):
@@ -268,7 +281,7 @@ def test_the_report_is_given_the_recommended_method_trained_on_all_samples(
     frame.to_csv(land, index=False)
     options = ("--protocol", "cv3", "--jobs", "1", "--report", tmp_path / "land.html")
     result = run(land, "--base", "ridge", "--reductions", "linkage_tree", *options)
-    assert "Training linkage_tree on all 90 samples of land for the report" in result.stderr
+    assert "Training linkage_tree (ridge) on all 90 samples of land for the report" in result.stderr
     assert "That took " in result.stderr
     (tree,) = reported
     assert tree.classes_.tolist() == [9, 10, 100]

@@ -1,6 +1,7 @@
 """``polychotomy compare``: which reduction to use, for one data set or fifty."""
 
 import json
+import shlex
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -9,9 +10,9 @@ from typing import Annotated
 import typer
 
 from polychotomy.choose import Reduction, available_reductions
-from polychotomy.cli._files import read_data, tell_columns, telling_errors
+from polychotomy.cli._files import printable, read_data, tell_columns, telling_errors
 from polychotomy.cli._options import AsJson, Jobs, Seed, StoreFile
-from polychotomy.cli._reported_model import train_recommended
+from polychotomy.cli._reported_model import recommended_cell, train_recommended
 from polychotomy.cli._running import (
     keeping_results,
     run_with_progress,
@@ -27,6 +28,7 @@ from polychotomy.lab import (
     Protocol,
     Samples,
     available_bases,
+    base_scales,
     make_base,
     summarise,
 )
@@ -173,6 +175,8 @@ def compare_command(
                 raise ValueError("Nothing could be computed.")
             title = f"{_title(data_sets)}; {', '.join(_names(base))}, {protocol}"
             _show(cells, failures, title, as_json)
+            if len(data_sets) == 1 and not as_json:
+                _show_next_step(recommended_cell(cells), (data or ["digits"])[0], target, tune)
             if report is not None:
                 model = train_recommended(plan, cells, data_sets, jobs)
                 write_report(cells, report, title, model)
@@ -188,6 +192,15 @@ def _show(cells: list[Cell], failures: list[Failure], title: str, as_json: bool)
         typer.echo(json.dumps(summary.as_dict() | {"failures": failed}, indent=2))
     else:
         print_summary(summary, title)
+
+
+def _show_next_step(cell: Cell, data: str, target: str | None, tune: Tuning) -> None:
+    """Print the command that trains what is recommended."""
+    words = ["polychotomy", "fit", data, *(["--target", target] if target else [])]
+    words += ["--base", cell.base, "--reduction", cell.reduction]
+    if tune is Tuning.greedy and base_scales(cell.base) is None:  # as far as fit can
+        words.append("--tune")
+    typer.echo(printable(f"Train it with: {shlex.join([*words, '-o', f'{cell.data_set}.skops'])}"))
 
 
 def _tell_unsuited(reductions: str, base: str) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator
@@ -91,7 +92,9 @@ def fit_command(
     else:
         typer.echo(printable(model.facts["explanation"]))
         typer.echo(_error_text(model.facts))
-        typer.echo(f"The model is in {out}. See it with: polychotomy explain {out}")
+        name = shlex.quote(str(out))
+        typer.echo(f"The model is in {out}. See it with: polychotomy explain {name}")
+        typer.echo(f"Ask it about new samples with: polychotomy predict {name} FILE")
 
 
 def predict_command(

@@ -12,6 +12,12 @@ from polychotomy.cli._running import tell
 from polychotomy.lab import Cell, Plan, Samples, summarise
 
 
+def recommended_cell(cells: Sequence[Cell]) -> Cell:
+    """Return the first cell of the method that the comparison recommends."""
+    advised = summarise(cells).recommended
+    return next(c for c in cells if advised in (c.reduction, f"{c.reduction} ({c.base})"))
+
+
 def train_recommended(
     plan: Plan, cells: Sequence[Cell], data_sets: Sequence[Samples], jobs: int
 ) -> Any:
@@ -20,11 +26,11 @@ def train_recommended(
     It is tuned as the cells were, and the user is told what takes so long. None, with the reason
     told, if it cannot be trained: a report can do without.
     """
-    advised = summarise(cells).recommended
-    cell = next(c for c in cells if advised in (c.reduction, f"{c.reduction} ({c.base})"))
+    cell = recommended_cell(cells)
     task = next(t for t in plan.tasks if t.key == cell.key)
     samples = next(s for s in data_sets if s.name == cell.data_set)
-    tell(f"Training {advised} on all {len(samples.y)} samples of {samples.name} for the report …")
+    method, n = f"{cell.reduction} ({cell.base})", len(samples.y)
+    tell(f"Training {method} on all {n} samples of {samples.name} for the report …")
     start = perf_counter()
     try:
         model = _trained(task, samples, jobs)
