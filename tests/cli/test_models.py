@@ -335,7 +335,8 @@ def test_interrupted(folder, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(_models, "train_model", interrupt)
-    run("fit", "wine", "-o", tmp_path / "m", status=130)
+    said = run("fit", "wine", "-o", tmp_path / "m", status=130).stderr
+    assert said.strip() == "Interrupted."
     assert list(tmp_path.iterdir()) == []
 
 

@@ -24,6 +24,7 @@ from polychotomy.cli._files import (
 )
 from polychotomy.cli._model_files import Model, load_model, save_model, writing
 from polychotomy.cli._options import AsJson, Seed
+from polychotomy.cli._running import telling_interruption
 from polychotomy.cli._training import train_model
 from polychotomy.lab import available_bases, base_scales
 
@@ -72,7 +73,7 @@ def fit_command(
     if tune and base not in tunable:
         names = ", ".join(tunable)
         raise typer.BadParameter(f"only these can be tuned: {names}", param_hint="--tune")
-    with telling_errors(), _telling_warnings():
+    with telling_interruption(None), telling_errors(), _telling_warnings():
         check_can_write(out)
         samples = read_data(data, target)
         tell_columns(samples, target)
