@@ -5,11 +5,12 @@ The file is what ``make comparison`` writes: a row for each data set, reduction 
 """
 
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from markdown_table import markdown_table
 
 from polychotomy.assess import average_ranks, holm, iman_davenport, nemenyi
 
@@ -74,7 +75,7 @@ def _of_base(cells: pd.DataFrame, base: str) -> Iterator[str]:
     yield _ranked(cells, compared)
     yield from (_unranked(name, errors, compared) for name in errors if name not in compared)
     yield "<details><summary>Errors on each data set (%)</summary>"
-    yield _table(
+    yield markdown_table(
         ["", *errors],
         [
             [name, *("" if np.isnan(e) else f"{100 * e:.1f}" for e in row)]
@@ -116,7 +117,7 @@ def _ranked(cells: pd.DataFrame, compared: pd.DataFrame) -> str:
         for r, j in enumerate(np.argsort(ranks["error"], kind="stable"))
     ]
     heads = [f"rank, {title}" for title in METRICS.values()]
-    return _table(["reduction", *heads, "mean error %", "p", "fit ×", "predict ×"], rows)
+    return markdown_table(["reduction", *heads, "mean error %", "p", "fit ×", "predict ×"], rows)
 
 
 def _unranked(name: str, errors: pd.DataFrame, compared: pd.DataFrame) -> str:
@@ -128,11 +129,6 @@ def _unranked(name: str, errors: pd.DataFrame, compared: pd.DataFrame) -> str:
         f"is lower than that of {best} on {(difference < 0).sum()} and higher on "
         f"{(difference > 0).sum()}, on average by {100 * difference.mean():+.2f} points."
     ).replace("-", "−")
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
-    return "\n".join("| " + " | ".join(row) + " |" for row in lines)
 
 
 def draw(cells: pd.DataFrame, folder: Path) -> None:

@@ -13,6 +13,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from markdown_table import markdown_table
 from scipy.stats import binomtest
 
 from polychotomy.assess import average_ranks
@@ -84,7 +85,7 @@ def _overview(known: Sequence[Experiment], results: Results) -> str:
         run = f"{n} of {total}" if total else str(len(results.get(each.name, [])))
         rows.append([each.name, each.title, run, said, f"{each.hours:g}"])
     heads = ["experiment", "what it shows", "figures run", "agree", "hours for all"]
-    return _table(heads, rows, n_words=2)
+    return markdown_table(heads, rows, n_words=2)
 
 
 def _found(figures: Iterable[Figure]) -> set[tuple[str, ...]]:
@@ -135,9 +136,9 @@ def _matrix(table: Comparison, quantity: str) -> str:
     label = quantity_label(quantity)
     if len(methods) <= len(data_sets):
         rows = [[d, *(cells.get((d, m), "") for m in methods)] for d in data_sets]
-        return _table([label, *methods], rows)
+        return markdown_table([label, *methods], rows)
     rows = [[m, *(cells.get((d, m), "") for d in data_sets)] for m in methods]
-    return _table([label, *data_sets], rows)
+    return markdown_table([label, *data_sets], rows)
 
 
 def _both(figure: Figure) -> str:
@@ -270,13 +271,6 @@ def _pair(differences: Sequence[float], quantity: str, whose: str) -> str:
         f"{whose.capitalize()}: lower in {below}, higher in {above} of {len(differences)} cases, "
         f"on average by {mean} (sign test p = {p:.2g})."
     )
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], n_words: int = 1) -> str:
-    """Return a table in Markdown; all columns but the first `n_words` hold numbers."""
-    kinds = ["---"] * n_words + ["---:"] * (len(heads) - n_words)
-    lines = [heads, kinds, *rows]
-    return "\n".join("| " + " | ".join(c.replace("|", "\\|") for c in row) + " |" for row in lines)
 
 
 if __name__ == "__main__":

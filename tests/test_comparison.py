@@ -1,22 +1,17 @@
 """docs/comparison.md is what docs/make_comparison.py makes of results/comparison.csv."""
 
 import tomllib
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pandas as pd
 import pytest
 from scipy.stats import friedmanchisquare
 
-ROOT = Path(__file__).parent.parent
+from tests.programs import ROOT, load_program
 
 
 @pytest.fixture(scope="module")
 def program():
-    spec = spec_from_file_location("make_comparison", ROOT / "docs" / "make_comparison.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_program("make_comparison")
 
 
 def make_cells(errors, base="svm"):

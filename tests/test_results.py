@@ -2,16 +2,14 @@
 
 import json
 import tomllib
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 
 import pytest
 
 from polychotomy.lab import experiments, published
 from polychotomy.lab.experiments import write_figures
 from tests.lab.experiments.tiny import make_figure, make_tiny
+from tests.programs import ROOT, load_program
 
-ROOT = Path(__file__).parent.parent
 ENVIRONMENT = {
     "date": "2020-02-02",
     "options": {"seed": 3},
@@ -58,10 +56,7 @@ value = "OVA"
 
 @pytest.fixture(scope="module")
 def program():
-    spec = spec_from_file_location("make_results", ROOT / "docs" / "make_results.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_program("make_results")
 
 
 @pytest.fixture

@@ -160,6 +160,11 @@ def test_the_best_is_recommended_if_nothing_is_cheaper():
     assert "All others are significantly worse." in summarise(cells_of({"a": 5, "c": 50})).why
 
 
+def test_worse_over_several_data_sets_may_be_so_on_some_only():
+    cells = [c for d in ("land", "sea") for c in cells_of({"a": 5, "c": 50}, data_set=d)]
+    assert summarise(cells).why.endswith("significantly worse, at least on some data sets.")
+
+
 def test_a_single_method_is_all_there_is():
     summary = summarise(cells_of({"a": 5}))
     assert summary.why == "Only a was compared in full."

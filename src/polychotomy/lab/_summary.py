@@ -303,12 +303,12 @@ def _recommend(table: Sequence[Row], *, several: bool) -> tuple[str, str]:
         return best.method, f"Only {best.method} was compared in full."
     measure = "average rank" if several else "error"
     if chosen is best:
-        alike = len(candidates) - 1
+        alike, where = len(candidates) - 1, ", at least on some data sets" if several else ""
         rest = (
             f"{alike} of the others {'is' if alike == 1 else 'are'} not significantly worse, but "
             "not much cheaper."
             if alike
-            else "All others are significantly worse."
+            else f"All others are significantly worse{where}."
         )
         return best.method, f"Use {best.method}: lowest {measure}, {_size(best, several)}. {rest}"
     return chosen.method, (
