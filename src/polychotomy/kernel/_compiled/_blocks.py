@@ -4,7 +4,10 @@ import numba
 import numpy as np
 
 _compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
-_fast = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+
+# A helper exists several times, alone and within each caller, and numba's cache decides which of
+# them runs: allow only what cannot change a value.
+_fast = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "ninf", "nsz"})
 
 _NEVER = 1e300
 _FLAT = 1e-12

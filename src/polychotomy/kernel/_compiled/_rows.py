@@ -3,7 +3,11 @@
 import numba
 import numpy as np
 
-_fast = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+# Fused products are worth their rounding here; sums are never put in another order, which would
+# depend on how wide the processor's vectors are and on the copy of a helper that runs.
+_fast = numba.njit(
+    cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "ninf", "nsz", "contract"}
+)
 
 _TILE = 1024
 _ROW_TILE = 512
