@@ -2,11 +2,14 @@
 
     python benchmarks/probabilities.py speed     # CPU seconds, one thread, best of three rounds
     python benchmarks/probabilities.py quality   # needs POLYCHOTOMY_DATA, a folder of NAME.csv.gz
+    python benchmarks/probabilities.py codes     # likewise
 
 Speed: a loop over ``scipy.optimize.nnls`` (the sum to 1 as a heavily weighted row) and LIBSVM's own
 coupling, which is ``SVC(probability=True).predict_proba`` less its ``decision_function``.
 Quality: an RBF SVM with C = 10 on standardised features, not tuned; the official split where there
 is one, else ten random ones of 70/30.
+Codes: least squares and Kullback–Leibler on the same binary probabilities, of logistic regression,
+of at most 1000 training samples in the same splits.
 """
 
 import argparse
@@ -22,9 +25,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from scipy.optimize import nnls
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_blobs
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.multiclass import OneVsRestClassifier
@@ -38,6 +43,8 @@ from polychotomy.assess import brier_score, expected_calibration_error
 from polychotomy.probability import solve
 
 RIVALS = ("all", "the peers")
+CODES = ("one_vs_rest", "dense_random", "sparse_random", "bch", "adjacent")
+METHODS = ("least_squares", "kullback_leibler")
 AUTO = ("ours one-vs-one auto", "ours one-vs-rest auto")
 RESULTS = Path(__file__).parent / "results"
 DATA_SETS = (
@@ -178,29 +185,86 @@ def assess(model, X, y, training, test):
         warnings.simplefilter("ignore")
         model = make_pipeline(StandardScaler(), model).fit(X[training], y[training])
         p = model.predict_proba(X[test])
+    seconds = process_time() - start
+    return {**figures_of(p, y[test], model.classes_), "seconds": seconds}
+
+
+def figures_of(p, y, classes):
+    """Return how good probabilities are; logarithms are taken of no less than a millionth."""
     p = p / p.sum(axis=1, keepdims=True)
+    of_truth = p[np.arange(len(y)), np.searchsorted(classes, y)]
     clipped = np.maximum(p, 1e-6)
     clipped /= clipped.sum(axis=1, keepdims=True)
-    classes = model.classes_
     return {
-        "log_loss": log_loss(y[test], clipped, labels=classes),
-        "brier": brier_score(y[test], p, classes=classes),
-        "brier_mills": brier_score(y[test], p, form="mills", classes=classes),
-        "ece": expected_calibration_error(y[test], p, classes=classes),
-        "error": float(np.mean(classes[p.argmax(axis=1)] != y[test])),
-        "seconds": process_time() - start,
-        "log_losses": -np.log(clipped[np.arange(len(test)), np.searchsorted(classes, y[test])]),
+        "log_loss": log_loss(y, clipped, labels=classes),
+        "brier": brier_score(y, p, classes=classes),
+        "brier_mills": brier_score(y, p, form="mills", classes=classes),
+        "ece": expected_calibration_error(y, p, classes=classes),
+        "error": float(np.mean(classes[p.argmax(axis=1)] != y)),
+        "zeros_on_truth": float(np.mean(of_truth == 0)),
+        "log_losses": -np.log(clipped[np.arange(len(y)), np.searchsorted(classes, y)]),
     }
+
+
+def load_frequent(name):
+    """Return a data set without the classes of fewer than ten samples."""
+    X, y, official = load(name)
+    frequent = np.isin(y, [c for c in np.unique(y) if (y == c).sum() >= 10])
+    return X[frequent], y[frequent], None if official is None else official[frequent]
+
+
+def of_code(code, X, y, training, test):
+    """Train a code once and return the figures of both methods."""
+    training = np.random.default_rng(0).permutation(training)[:1000]
+    learner = LogisticRegression(max_iter=1000)
+    classifier = CodeClassifier(learner, code, calibration="none", random_state=0)
+    model = make_pipeline(StandardScaler(), classifier).fit(X[training], y[training])
+    known = np.isin(y[test], classifier.classes_)
+    binary = expit(classifier.binary_outputs(model[0].transform(X[test][known])))
+    found = {}
+    for method in METHODS:
+        start = process_time()
+        p = solve(binary, classifier.code_, method)
+        seconds = process_time() - start
+        found[method] = figures_of(p, y[test][known], classifier.classes_) | {"seconds": seconds}
+    return found
+
+
+def codes(names):
+    """Compare least squares with Kullback–Leibler for codes."""
+    rows, better = [], {key: [0, 0] for key in product(CODES, ("log_loss", "brier", "error"))}
+    for name, code in product(names, CODES):
+        X, y, official = load_frequent(name)
+        parts = [of_code(code, X, y, *split) for split in splits(y, official)]
+        means = {}
+        for method in METHODS:
+            figures = [part[method] for part in parts]
+            means[method] = {
+                key: float(np.mean([f[key] for f in figures]))
+                for key in figures[0]
+                if key != "log_losses"
+            }
+            rows.append({"data": name, "code": code, "method": method, **means[method]})
+        first, second = (means[method] for method in METHODS)
+        for key in ("log_loss", "brier", "error"):
+            better[code, key][0] += second[key] < first[key] - 1e-4
+            better[code, key][1] += second[key] > first[key] + 1e-4
+        print(
+            f"{name:<14}{code:<15}log loss {first['log_loss']:.4f} → {second['log_loss']:.4f}  "
+            f"Brier {first['brier']:.4f} → {second['brier']:.4f}  error {first['error']:.2%} → "
+            f"{second['error']:.2%}  zeros on the true class {first['zeros_on_truth']:.2%}",
+            flush=True,
+        )
+    for (code, key), (lower, higher) in better.items():
+        print(f"{code}: Kullback–Leibler's {key} is lower on {lower}, higher on {higher}")
+    store("probabilities-codes", rows)
 
 
 def quality(names):
     """Compare the quality of probabilities on the data sets."""
     rows, wins = [], dict.fromkeys(product(AUTO, RIVALS), 0)
     for name in names:
-        X, y, official = load(name)
-        frequent = np.isin(y, [c for c in np.unique(y) if (y == c).sum() >= 10])
-        X, y = X[frequent], y[frequent]
-        official = None if official is None else official[frequent]
+        X, y, official = load_frequent(name)
         figures = {}
         for contender, model in contenders(X.shape[1]).items():
             parts = [assess(model, X, y, *split) for split in splits(y, official)]
@@ -252,13 +316,13 @@ def store(name, rows):
 def main():
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=["speed", "quality"])
-    parser.add_argument("--data", nargs="*", default=DATA_SETS, help="data sets for quality")
+    parser.add_argument("what", choices=["speed", "quality", "codes"])
+    parser.add_argument("--data", nargs="*", default=DATA_SETS, help="for quality and codes")
     options = parser.parse_args()
     if options.what == "speed":
         speed()
     else:
-        quality(options.data)
+        {"quality": quality, "codes": codes}[options.what](options.data)
 
 
 if __name__ == "__main__":

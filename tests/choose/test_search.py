@@ -212,7 +212,6 @@ def test_reductions_that_do_not_exist_are_skipped(iris):
         ReductionSearchCV(reductions=["orthogonal"]).fit(*iris)
 
 
-@pytest.mark.filterwarnings("ignore:kullback_leibler did not converge")
 def test_everything(blobs):
     X, y = blobs
     search = ReductionSearchCV(reductions="all", cv=2, random_state=0).fit(X, y)

@@ -23,7 +23,6 @@ def rows(code):
             yield "probability", method
 
 
-@pytest.mark.filterwarnings("ignore:kullback_leibler did not converge")
 @pytest.mark.parametrize("code", ["one_vs_one", "one_vs_rest", "sparse_random"])
 @pytest.mark.parametrize(
     "base", [SVC(gamma=0.1), GaussianNB(var_smoothing=1e-2)], ids=["svc", "nb"]

@@ -98,6 +98,34 @@ def test_kullback_leibler_reaches_what_many_plain_steps_reach(name, rng):
         np.testing.assert_allclose(pi, path[-1], atol=1e-4)
 
 
+def slopes(p, q, code):
+    """The gradient of the divergence, as a sum over all problems."""
+    plus, minus = (code.matrix == 1).T, (code.matrix == -1).T
+    P, M = plus @ p, minus @ p
+    return (1 / (P + M)) @ (plus | minus) - (q / P) @ plus - ((1 - q) / M) @ minus
+
+
+@pytest.mark.parametrize("name", ["one_vs_one", "one_vs_rest", "sparse_random", "bch"])
+@pytest.mark.parametrize("noise", [0.5, 3.0])
+def test_kullback_leibler_is_optimal_where_problems_contradict_each_other(name, noise, rng):
+    """The divergence does not change with the scale of p, so that Σp = 1 has the multiplier 0."""
+    code = make_code(name, 8, random_state=0)
+    true = consistent(rng.dirichlet(np.full(8, 0.3), size=300), code).clip(1e-6, 1 - 1e-6)
+    logit = np.log(true / (1 - true)) + rng.normal(scale=noise, size=true.shape)
+    q = 1 / (1 + np.exp(-logit))
+    for qi, pi in zip(q, solve(q, code, "kullback_leibler"), strict=True):
+        slope = slopes(pi, qi, code)
+        assert np.all(slope[pi == 0] > -1e-6)
+        assert np.all(np.abs(slope * pi) < 1e-5)
+
+
+def test_kullback_leibler_solves_what_overconfident_learners_say():
+    """Class 1 wins its three problems, 3 wins two, 0 one: by hundreds of orders of magnitude."""
+    q = [[0.0, 1.0, 1e-177, 1.0, 1.0, 1e-256]]
+    p = solve(q, make_code("one_vs_one", 4), "kullback_leibler")
+    np.testing.assert_allclose(p, [[0, 1, 0, 0]], atol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["one_vs_one", "sparse_random", "exhaustive"])
 @pytest.mark.filterwarnings("ignore:kullback_leibler did not converge")
 def test_kullback_leibler_never_rises(name, rng):
