@@ -132,7 +132,7 @@ EXPERIMENTS = (
         quantities={"error_percent": error_percent},
         protocol="split_cv10",
         quick=("glass", "dermatology", "soybean"),
-        hours=1,
+        hours=1.5,
         choices=(*_CHOICES, *_BOOSTING_CHOICES),
         load=_load,
     ),

@@ -197,13 +197,13 @@ _FIGURE_3: Mapping[str, Quantity] = {
 }
 
 EXPERIMENTS = (
-    _experiment("sbc-2", "Errors of seven reductions with a tuned RBF SVM", _SETS, _SBC, 12),
+    _experiment("sbc-2", "Errors of seven reductions with a tuned RBF SVM", _SETS, _SBC, 5),
     _experiment(
         "sbc-3",
         "Bootstrap intervals of differences from SBC-BCH",
         _SETS,
         ("OVA", "SBC-IDENTITY", "SBC-BCH"),
-        6,
+        2,
     ),
     Experiment(
         name="sbc-figure-2",
@@ -238,7 +238,7 @@ EXPERIMENTS = (
         tuning="greedy10",
         preparation="all_standard",
         quick=("soybean",),
-        hours=4,
+        hours=2,
         choices=(
             *_CHOICES,
             "σ and C are those tuned with all replicas; the paper does not say.",
@@ -250,13 +250,13 @@ EXPERIMENTS = (
         "Errors of seven reductions with a tuned RBF SVM",
         _KERNEL_SETS,
         _SBCKERNEL,
-        4,
+        2,
     ),
     _experiment(
         "sbckernel-3",
         "Bootstrap intervals of differences from SBC-KERNEL",
         _KERNEL_SETS,
         tuple(name for name in _SBCKERNEL if name != "SBC-SINGLE"),
-        4,
+        2,
     ),
 )
