@@ -6,8 +6,10 @@ import numpy as np
 _compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 # A helper exists several times, alone and within each caller, and numba's cache decides which of
-# them runs: allow only what cannot change a value.
-_fast = numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "ninf", "nsz"})
+# them runs: sums must not be put in another order, which each of them would do in its own way.
+_fast = numba.njit(
+    cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "ninf", "nsz", "contract"}
+)
 
 _NEVER = 1e300
 _FLAT = 1e-12
