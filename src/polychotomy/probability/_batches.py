@@ -23,8 +23,8 @@ class _Sides(NamedTuple):
 
 
 def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array:
-    """Return the exact minimiser of |Qp − r|² on the simplex, see ``_kernels``."""
-    from polychotomy.probability import _kernels
+    """Return the exact minimiser of |Qp − r|² on the simplex, see ``_compiled``."""
+    from polychotomy.probability import _compiled
 
     if code.is_one_vs_one:  # the same minimum, in which p ≥ 0 never binds
         return coupling(binary, code, n_jobs)
@@ -35,7 +35,7 @@ def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array
             binary,
             code,
             n_jobs,
-            lambda q, out: _kernels.least_squares(2 * q - 1, *sides, shift, out),
+            lambda q, out: _compiled.least_squares(2 * q - 1, *sides, shift, out),
         )
     A = code.matrix.astype(float)
     gram = A @ A.T
@@ -48,18 +48,18 @@ def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array
         a = r @ A.T
         guess = a @ inverse
         guess += (1 - guess.sum(axis=1, keepdims=True)) * towards_one
-        _kernels.least_squares_strict(gram, a, (r**2).sum(axis=1), guess, shift, out)
+        _compiled.least_squares_strict(gram, a, (r**2).sum(axis=1), guess, shift, out)
 
     return _by_blocks(binary, code, n_jobs, solve)
 
 
 def coupling(binary: Array, code: Code, n_jobs: int | None = None) -> Array:
     """Return Wu, Lin and Weng's pairwise coupling (their second method), solved directly."""
-    from polychotomy.probability import _kernels
+    from polychotomy.probability import _compiled
 
     sides, shift = _sides(code), float(code.n_classes)
     return _by_blocks(
-        binary, code, n_jobs, lambda q, out: _kernels.coupling(2 * q - 1, *sides, shift, out)
+        binary, code, n_jobs, lambda q, out: _compiled.coupling(2 * q - 1, *sides, shift, out)
     )
 
 
@@ -72,14 +72,14 @@ def kullback_leibler(
     n_jobs: int | None = None,
 ) -> tuple[Array, int]:
     """Return the minimisers of the weighted divergence, and how many did not converge."""
-    from polychotomy.probability import _kernels
+    from polychotomy.probability import _compiled
 
     sides, weights = _sides(code), sample_counts / sample_counts.sum()
     unfinished = []
 
     def solve(q: Array, out: Array) -> None:
         steps = np.empty(len(q), dtype=np.int64)
-        _kernels.kullback_leibler(q, weights, *sides, tol, max_iter, out, steps)
+        _compiled.kullback_leibler(q, weights, *sides, tol, max_iter, out, steps)
         unfinished.append(int((steps < 0).sum()))
 
     return _by_blocks(binary, code, n_jobs, solve), sum(unfinished)

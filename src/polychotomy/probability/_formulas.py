@@ -59,7 +59,7 @@ def orthogonal(binary: Array, code: Code) -> Array:
 def inverse(binary: Array, code: Code) -> Array:
     """Return least squares with Σp = 1 only, negative entries set to 0, as shares.
 
-    Mills, section 2.1. As |Qp − r|² = pᵀNp on the plane Σp = 1 (see ``_kernels``), the solution is
+    Mills, section 2.1. As |Qp − r|² = pᵀNp on the plane Σp = 1 (see ``_compiled``), the solution is
     proportional to (N + 11ᵀ)⁻¹1. N is a polynomial of second degree in r, made for a block of
     samples by two matrix products.
     """

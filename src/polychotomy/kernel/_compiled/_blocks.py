@@ -1,31 +1,24 @@
 """Blocks of samples: choosing them and solving their own small problem."""
 
-import numba
 import numpy as np
 
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
-
-# A helper exists several times, alone and within each caller, and numba's cache decides which of
-# them runs: sums must not be put in another order, which each of them would do in its own way.
-_fast = numba.njit(
-    cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "ninf", "nsz", "contract"}
-)
+from polychotomy.kernel._compiled._jit import compiled, fast
 
 _NEVER = 1e300
 _FLAT = 1e-12
 
 
-@_compiled
+@compiled
 def _can_go_up(y, a, c):
     return a < c if y > 0 else a > 0
 
 
-@_compiled
+@compiled
 def _can_go_down(y, a, c):
     return a > 0 if y > 0 else a < c
 
 
-@_compiled
+@compiled
 def select(y, a, c, f, up, down):
     """Fill `up` and `down` with the samples that violate most, the worst first.
 
@@ -58,7 +51,7 @@ def select(y, a, c, f, up, down):
     return n_up, n_down, highest, lowest
 
 
-@_compiled
+@compiled
 def fill_block(block, n_block, up, n_up, down, n_down, marked):
     """Put the worst of both sides into the block, then as much as fits of what was in it.
 
@@ -87,7 +80,7 @@ def fill_block(block, n_block, up, n_up, down, n_down, marked):
     return n
 
 
-@_fast
+@fast
 def _largest(values, n):
     """Return the maximum of the first n; in eight lanes, since one would wait for itself."""
     a = b = c = d = e = f = g = h = -_NEVER * 1e8
@@ -104,7 +97,7 @@ def _largest(values, n):
     return max(max(max(a, b), max(c, d)), max(max(e, f), max(g, h)))
 
 
-@_fast
+@fast
 def _gains(row, diagonal, own, down_e, highest, n, gains):
     """Write what the dual objective gains, twice, by moving the chosen sample and each other."""
     for k in range(n):
@@ -112,7 +105,7 @@ def _gains(row, diagonal, own, down_e, highest, n, gains):
         gains[k] = slope * slope / max(own + diagonal[k] - 2 * row[k], _FLAT)
 
 
-@_fast
+@fast
 def _shift(e, up_e, down_e, no_up, no_down, row_i, row_j, by_i, by_j, n):
     for k in range(n):
         moved = e[k] - (by_i * row_i[k] + by_j * row_j[k])
@@ -121,7 +114,7 @@ def _shift(e, up_e, down_e, no_up, no_down, row_i, row_j, by_i, by_j, n):
         down_e[k] = moved + no_down[k]
 
 
-@_compiled
+@compiled
 def solve_block(Q, y, a, c, e, n, enough, most_steps):
     """Solve the problem of n samples by pairs, until the violation is at most `enough`.
 
@@ -171,7 +164,7 @@ def solve_block(Q, y, a, c, e, n, enough, most_steps):
     return steps
 
 
-@_compiled
+@compiled
 def gather_block(K, slot, numbers, n, Q):
     """Write the kernel among n samples; a half is read, the other is its mirror image."""
     for u in range(n):
@@ -181,7 +174,7 @@ def gather_block(K, slot, numbers, n, Q):
             Q[v, u] = Q[u, v]
 
 
-@_compiled
+@compiled
 def gather_coupled(K, slot, M, entries, n, m, Q):
     """Write the kernel among n entries, numbered problem after problem of m samples."""
     for u in range(n):
@@ -191,7 +184,7 @@ def gather_coupled(K, slot, M, entries, n, m, Q):
             Q[v, u] = Q[u, v]
 
 
-@_compiled
+@compiled
 def choose_coupled(y, a, c, F, blocks, sizes, marked, state):
     """Choose the group that violates most and the block of its entries; return the violation."""
     n_groups, size = blocks.shape

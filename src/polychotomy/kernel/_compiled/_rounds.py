@@ -1,6 +1,5 @@
 """Rounds of the solver: choose a block, solve it, add what changed to the outputs."""
 
-import numba
 import numpy as np
 
 from polychotomy.kernel._compiled._blocks import (
@@ -11,14 +10,13 @@ from polychotomy.kernel._compiled._blocks import (
     select,
     solve_block,
 )
+from polychotomy.kernel._compiled._jit import compiled
 from polychotomy.kernel._compiled._rows import add_coupled, add_rows
-
-_compiled = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 DONE, NEEDS_ROWS, INTERRUPTED, TOO_MANY_STEPS = 0, 1, 2, 3
 
 
-@_compiled
+@compiled
 def advance(
     K, slot, sample, starts, stops, y, a, c, f, block, marked, state, tol, most_steps, most_rounds
 ):
@@ -72,7 +70,7 @@ def advance(
             return INTERRUPTED
 
 
-@_compiled
+@compiled
 def advance_coupled(
     K, slot, y, a, c, G, F, M, blocks, sizes, marked, state, tol, most_steps, most_rounds
 ):

@@ -1,13 +1,8 @@
 """Kernel rows: their values, adding them to outputs, and outputs from weights."""
 
-import numba
 import numpy as np
 
-# Fused products are worth their rounding here; sums are never put in another order, which would
-# depend on how wide the processor's vectors are and on the copy of a helper that runs.
-_fast = numba.njit(
-    cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "ninf", "nsz", "contract"}
-)
+from polychotomy.kernel._compiled._jit import fast
 
 _TILE = 1024
 _ROW_TILE = 512
@@ -19,7 +14,7 @@ _LN_2_HIGH = np.float32(0.693359375)
 _LN_2_LOW = np.float32(-2.12194440e-4)
 
 
-@_fast
+@fast
 def _exp_tile(products, own, squares, gamma, out, bits):
     """Write exp(−γ max(own + squares − 2 products, 0)) in single precision, to about 2 ulp.
 
@@ -43,7 +38,7 @@ def _exp_tile(products, own, squares, gamma, out, bits):
         out[j] *= powers[j]
 
 
-@_fast
+@fast
 def rbf_from_products(products, own, squares, gamma, K, slots):
     """Write Gaussian kernel values from products: of row r into ``K[slots[r]]``."""
     bits = np.empty(_TILE, np.int32)
@@ -61,7 +56,7 @@ def rbf_from_products(products, own, squares, gamma, K, slots):
             )
 
 
-@_fast
+@fast
 def _products_tile(x, Y, first, out):
     """Write the products of x with the columns of Y from `first` on, eight features at a time."""
     n, d = len(out), len(x)
@@ -96,7 +91,7 @@ def _products_tile(x, Y, first, out):
         f += 1
 
 
-@_fast
+@fast
 def rbf_rows(X, own, numbers, Y, squares, gamma, K, slots, starts, stops, wanted):
     """Write Gaussian kernel values of row ``numbers[r]`` of X into ``K[slots[r]]``, in ranges.
 
@@ -123,7 +118,7 @@ def rbf_rows(X, own, numbers, Y, squares, gamma, K, slots, starts, stops, wanted
                 )
 
 
-@_fast
+@fast
 def _add_tile(K, slots, weights, first, out):
     """Add Σ_r weights_r K[slots_r] to `out`, from the column `first` on, eight rows at a time."""
     n, r = len(out), 0
@@ -146,7 +141,7 @@ def _add_tile(K, slots, weights, first, out):
         r += 1
 
 
-@_fast
+@fast
 def add_rows(K, slots, weights, n_rows, f, starts, stops):
     """Add Σ_r weights_r K[slots_r] to f, a tile at a time."""
     base = 0
@@ -157,7 +152,7 @@ def add_rows(K, slots, weights, n_rows, f, starts, stops):
             base += n
 
 
-@_fast
+@fast
 def add_coupled(K, slots, problems, weights, M, G, F):
     """Add changed entries to the outputs: entry k has the weight of sample k in a problem.
 
@@ -191,7 +186,7 @@ def add_coupled(K, slots, problems, weights, M, G, F):
                         row[j] += factor * out[j]
 
 
-@_fast
+@fast
 def sparse_outputs(values, first, rows, weights, bias, out):
     """Write values times sparse weights plus bias: column s has ``rows[first[s]:first[s + 1]]``.
 

@@ -1,0 +1,91 @@
+"""Least squares on the simplex, and pairwise coupling.
+
+For one sample with r = 2q − 1, problem s leaves the residual
+
+    (Qp − r)_s = Σ_c B_sc p_c,    B_sc = A_cs − r_s |A_cs|,
+
+as long as Σp = 1. So the problem is to minimise ½ pᵀNp with N = BᵀB over p ≥ 0, Σp = 1.
+"""
+
+import numpy as np
+
+from polychotomy.probability._compiled._simplex import back_substitute, compiled, factor, minimise
+
+
+@compiled
+def least_squares_strict(gram, a, squares, guess, shift, out):  # pragma: no cover - compiled
+    """Solve samples of a strict code, where N = AAᵀ − a1ᵀ − 1aᵀ + |r|² 11ᵀ with a = Ar.
+
+    Parameters: AAᵀ (k × k); a (n × k); |r|² (n); the solution without p ≥ 0 (n × k), which is
+    final where it has no negative entry; c; the result (n × k).
+    """
+    n, k = a.shape
+    H, U = np.empty((k, k)), np.empty((k, k))
+    support, inside = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.bool_)
+    ones, x = np.ones(k), np.empty(k)
+    for i in range(n):
+        feasible = True
+        for c in range(k):
+            inside[c] = guess[i, c] > 0.0
+            feasible = feasible and guess[i, c] >= 0.0
+        if feasible:
+            out[i] = guess[i]
+            continue
+        for c in range(k):
+            for d in range(k):
+                H[c, d] = gram[c, d] - a[i, c] - a[i, d] + squares[i] + shift
+        minimise(H, inside, out[i], support, U, ones, x)
+
+
+@compiled
+def least_squares(r, starts, classes, signs, shift, out):  # pragma: no cover - compiled
+    """Solve samples of any code, N = BᵀB being made anew for each.
+
+    Parameters: r (n × ℓ); for problem s the classes that take part and their signs, at the
+    positions starts[s] to starts[s+1]; c; the result (n × k).
+    """
+    n = r.shape[0]
+    k = out.shape[1]
+    H, U = np.empty((k, k)), np.empty((k, k))
+    support, inside = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.bool_)
+    ones, x = np.ones(k), np.empty(k)
+    for i in range(n):
+        for c in range(k):
+            inside[c] = True
+        _normal_matrix(r[i], starts, classes, signs, shift, H)
+        minimise(H, inside, out[i], support, U, ones, x)
+
+
+@compiled
+def _normal_matrix(r, starts, classes, signs, shift, H):  # pragma: no cover - compiled
+    k = H.shape[0]
+    for c in range(k):
+        for d in range(k):
+            H[c, d] = shift
+    for s in range(r.shape[0]):
+        for i in range(starts[s], starts[s + 1]):
+            f = signs[i] - r[s]
+            for j in range(starts[s], i + 1):
+                H[classes[i], classes[j]] += f * (signs[j] - r[s])
+    for c in range(k):
+        for d in range(c):
+            H[d, c] = H[c, d]
+
+
+@compiled
+def coupling(r, starts, classes, signs, shift, out):  # pragma: no cover - compiled
+    """Solve N p = λ1, Σp = 1, the bordered system of Wu, Lin and Weng, by H x = 1, p = x/Σx."""
+    n = r.shape[0]
+    k = out.shape[1]
+    H, U = np.empty((k, k)), np.empty((k, k))
+    support, ones, x = np.arange(k), np.ones(k), np.empty(k)
+    for i in range(n):
+        _normal_matrix(r[i], starts, classes, signs, shift, H)
+        factor(H, 0.0, support, k, U)
+        back_substitute(U, k, ones, x)
+        total = 0.0
+        for c in range(k):
+            x[c] = max(x[c], 0.0)  # never negative but for rounding
+            total += x[c]
+        for c in range(k):
+            out[i, c] = x[c] / total
