@@ -71,16 +71,22 @@ def test_the_svm_is_set_as_in_his_makefile(data_set, C, gamma):
         assert method.parameters["estimator__gamma"] == gamma
 
 
-def test_brier_scores_by_hand():
+@pytest.mark.parametrize(("predicted", "second"), [([0, 0], 0.6**2), ([0, 1], 0.7**2)])
+def test_brier_scores_by_hand(predicted, second):
+    """The winning class is the predicted one, be it the most probable one or not."""
+
     class Sure:
         classes_ = np.arange(3)
+
+        def predict(self, X):
+            return np.array(predicted)
 
         def predict_proba(self, X):
             return np.array([[0.8, 0.2, 0.0], [0.6, 0.3, 0.1]])
 
     found = measure_brier(Sure(), None, np.array([0, 1]))
     assert found["brier_mills"] == pytest.approx(np.sqrt((2 * 0.04 + 0.36 + 0.49 + 0.01) / 6))
-    assert found["brier_winning"] == pytest.approx(np.sqrt((0.2**2 + 0.6**2) / 2))
+    assert found["brier_winning"] == pytest.approx(np.sqrt((0.2**2 + second) / 2))
 
 
 def test_figures_take_the_right_cells_and_times_are_not_judged():
