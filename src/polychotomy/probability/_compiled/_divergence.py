@@ -40,7 +40,7 @@ def _sides(p, s, starts, classes, signs):  # pragma: no cover - compiled
 
 
 @compiled
-def divergence(p, q, weights, starts, classes, signs):  # pragma: no cover - compiled
+def _divergence(p, q, weights, starts, classes, signs):  # pragma: no cover - compiled
     """Return D(p), infinite where a side that occurs has no probability."""
     value = 0.0
     for s in range(q.shape[0]):
@@ -158,7 +158,7 @@ def _fall(p, value, slope, far, x, straight, q, weights, starts, classes, signs,
         if halving == 0:
             for c in range(k):
                 move = max(move, abs(near[c] - p[c]))
-        here = divergence(near, q, weights, starts, classes, signs)
+        here = _divergence(near, q, weights, starts, classes, signs)
         if here <= value + _SUFFICIENT * t * min(slope, 0.0):
             for c in range(k):
                 p[c] = near[c]
@@ -181,7 +181,7 @@ def kullback_leibler(
         p = out[i]
         for c in range(k):
             p[c] = 1.0 / k
-        value = divergence(p, q[i], weights, starts, classes, signs)
+        value = _divergence(p, q[i], weights, starts, classes, signs)
         steps[i], quiet = -1, 0
         for step in range(max_iter):
             _model(p, q[i], weights, starts, classes, signs, 1.0, g, K)
