@@ -9,7 +9,7 @@ import polychotomy
 
 SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
-    {"errors", "_files"},
+    {"errors", "_files", "arrays", "parallel"},
     {"codes"},
     {"structures", "learners", "kernel", "decoding", "calibration"},
     {"probability"},
