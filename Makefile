@@ -7,7 +7,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: help demo test test-slow lint format bench comparison results clean
+.PHONY: help demo test test-all lint format bench comparison results clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -23,18 +23,18 @@ demo: $(READY)  ## compare reductions on scikit-learn's digits and write a repor
 	@mkdir -p build
 	$(BIN)/polychotomy compare --protocol cv3 --report build/digits.html
 
-test: $(READY)  ## run the tests, with coverage
-	$(BIN)/python -m pytest -n 2 -m 'not slow' --cov --cov-report=term
+test: $(READY)  ## run the fast tests, in a few minutes
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not slow' -q
 
-test-slow: $(READY)  ## run the long simulations and sweeps
-	$(BIN)/python -m pytest -n 2 -m slow
+test-all: $(READY)  ## run all tests with coverage, as CI does
+	$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile thorough -q --cov --cov-report=term
 
 lint: $(READY)  ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(READY)  ## mend style where that is automatic
+format: $(READY)  ## fix style where that is automatic
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

@@ -39,7 +39,8 @@ from polychotomy import (
     datasets,
     make_code,
 )
-from polychotomy.lab import Store, experiments
+from polychotomy.evaluate import Store
+from polychotomy.lab import experiments
 
 RESULTS = Path(__file__).parent / "results" / "sbc.json"
 QUICK_SETS = ("iris", "wine", "glass", "vehicle", "soybean")
@@ -129,7 +130,7 @@ def weights(results, options):
         X, y, X_test, y_test = first_part(data)
         KernelSBCClassifier(probability=None).fit(X, y)  # compiles
         for gamma, C in ((0.25, 16.0), (1 / X.shape[1], 1.0), (1 / X.shape[1], 16.0)):
-            for kind in ("multiplicative", "paper", "frequencies", "identity", "identity, scaled"):
+            for kind in ("learned", "frequencies", "identity", "identity, scaled"):
                 figure = results.get(
                     ("weights", data, f"gamma {gamma:.4g}", f"C {C:g}", kind),
                     lambda k=kind, g=gamma, c=C, p=(X, y, X_test, y_test): one_weighting(
@@ -157,8 +158,8 @@ def one_weighting(kind, gamma, C, X, y, X_test, y_test):
         return plain_cell(
             SingleBinaryClassifier(learner, "identity", probability=None), X, y, X_test, y_test
         )
-    options = {"weights": "class_frequencies"} if kind == "frequencies" else {"optimizer": kind}
-    model = KernelSBCClassifier(C=C, gamma=gamma, probability=None, **options)
+    weights = "class_frequencies" if kind == "frequencies" else "learned"
+    model = KernelSBCClassifier(C=C, gamma=gamma, probability=None, weights=weights)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         figure = plain_cell(model, X, y, X_test, y_test)
@@ -213,7 +214,7 @@ def measure_speed(data):
     their_fit, svc = timed(lambda: SVC(**options).fit(replicated(X, E), own))
     outputs = lambda: svc.decision_function(replicated(X_test, E)).reshape(-1, len(E))  # noqa: E731
     their_predict, scores = timed(outputs)
-    kernel = KernelSBCClassifier(C=10, gamma=1 / X.shape[1], probability=None)
+    kernel = KernelSBCClassifier(C=10, gamma=1 / X.shape[1], weights="learned", probability=None)
     kernel_fit, _ = timed(lambda: kernel.fit(X, y))
     alone = KernelSBCClassifier(**kernel.get_params() | {"weights": "class_frequencies"})
     alone_fit, _ = timed(lambda: alone.fit(X, y))
@@ -265,8 +266,10 @@ def large_contenders(gamma, n_classes):
         "SBC-KERNEL, frequencies": KernelSBCClassifier(
             10, gamma, weights="class_frequencies", **plain
         ),
-        "SBC-KERNEL, R = k": KernelSBCClassifier(10, gamma, radius=n_classes, **plain),
-        "SBC-KERNEL": KernelSBCClassifier(10, gamma, **plain),
+        "SBC-KERNEL, R = k": KernelSBCClassifier(
+            10, gamma, radius=n_classes, weights="learned", **plain
+        ),
+        "SBC-KERNEL": KernelSBCClassifier(10, gamma, weights="learned", **plain),
     }
 
 

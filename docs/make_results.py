@@ -41,7 +41,7 @@ lies between the published ones. Times are not judged, nor is what was run in pa
 In the tables, ours comes first, the published figure in parentheses; ✗ marks those that disagree,
 \\* those of which not all folds were run."""
 
-Results = dict[str, list[Figure]]
+FinishedCells = dict[str, list[Figure]]
 
 
 def make_page(folder: Path) -> str:
@@ -64,7 +64,7 @@ def make_page(folder: Path) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _expected(experiment: Experiment) -> list[published.Cell]:
+def _expected(experiment: Experiment) -> list[published.PublishedCell]:
     """Return the published figures that the experiment could give."""
     return [
         cell
@@ -74,7 +74,7 @@ def _expected(experiment: Experiment) -> list[published.Cell]:
     ]
 
 
-def _overview(known: Sequence[Experiment], results: Results) -> str:
+def _overview(known: Sequence[Experiment], results: FinishedCells) -> str:
     rows = []
     for each in known:
         n, total = len(_found(results.get(each.name, []))), len(_expected(each))
@@ -93,7 +93,7 @@ def _found(figures: Iterable[Figure]) -> set[tuple[str, ...]]:
     return {_place(figure) for figure in figures if isfinite(figure.theirs)}
 
 
-def _place(what: Figure | published.Cell) -> tuple[str, ...]:
+def _place(what: Figure | published.PublishedCell) -> tuple[str, ...]:
     return what.paper, what.table, what.data_set, what.method, what.quantity
 
 
@@ -202,7 +202,7 @@ def _not_run(experiment: Experiment, figures: Iterable[Figure]) -> str:
     )
 
 
-def _conclusion(told: dict[str, Any], results: Results) -> str:
+def _conclusion(told: dict[str, Any], results: FinishedCells) -> str:
     """Return a conclusion of a paper, what the figures say of it, and the verdict."""
     name = experiments.get(told["experiment"]).name
     where = told.get("data_set", "*")

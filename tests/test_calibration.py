@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
-from sklearn.svm import SVC
 
 from polychotomy.calibration import (
     CALIBRATIONS,
@@ -11,7 +10,6 @@ from polychotomy.calibration import (
     fit_logistic,
     fit_sigmoid,
     folds,
-    output_kind,
 )
 
 
@@ -27,6 +25,7 @@ def test_the_sigmoid_finds_its_parameters(scale, rng):
     assert found.intercept == pytest.approx(-1.0, abs=0.15)
 
 
+@pytest.mark.slow
 def test_the_sigmoid_is_unpenalised_logistic_regression_on_plenty_of_data(rng):
     f, positive, weight = _sample(rng, n=50_000)
     ours = fit_sigmoid(f, positive, weight)
@@ -53,13 +52,25 @@ def test_the_logistic_form_never_changes_the_side(rng):
         assert q[50] == 0.5
 
 
-@pytest.mark.parametrize("fit", [fit_logistic, fit_sigmoid])
-def test_separated_outputs_stay_finite(fit):
+def test_separated_outputs_stay_finite():
     f = np.array([-2.0, -1.0, 1.0, 2.0])
-    q = fit(f, f > 0, np.ones(4))(f)
+    q = fit_sigmoid(f, f > 0, np.ones(4))(f)
     assert np.all((q > 0) & (q < 1))
     # Platt's targets: (N+ + 1)/(N+ + 2) is the most that four samples can support.
     assert q.max() < 0.9
+    found = fit_logistic(f, f > 0, np.ones(4))
+    assert found.slope == pytest.approx(50 / np.sqrt(2.5))  # the bound that is stated
+
+
+def test_the_logistic_form_is_the_plain_maximum_likelihood(rng):
+    """Tax and Duin's equation 2, against scikit-learn without intercept and penalty."""
+    f, positive, _ = _sample(rng, n=30, slope=1.0, intercept=0.0)
+    weight = rng.random(30) + 0.5
+    model = LogisticRegression(C=np.inf, fit_intercept=False, tol=1e-10)
+    model.fit(f[:, np.newaxis], positive, sample_weight=weight)
+    found = fit_logistic(f, positive, weight)
+    assert found.slope == pytest.approx(model.coef_[0, 0], rel=1e-5)
+    assert found.intercept == 0
 
 
 def test_isotonic_calibration_is_monotone_and_clipped(rng):
@@ -76,15 +87,15 @@ def test_constant_outputs_give_the_frequency(rng):
 
 
 def test_auto_goes_by_the_learner():
-    assert choose_calibration("auto", LogisticRegression(), "logistic") == "none"
-    assert choose_calibration("auto", SVC(), "hinge") == "sigmoid"
-    assert output_kind("none", LogisticRegression()) == "probability"
-    assert output_kind("sigmoid", SVC()) == "margin"
-    assert output_kind("temperature", LogisticRegression()) == "log_odds"
+    both = ("margin", "probability")
+    assert choose_calibration("auto", "logistic", both) == "none"
+    assert choose_calibration("auto", None, ("probability",)) == "none"
+    assert choose_calibration("auto", None, both) == "sigmoid"
+    assert choose_calibration("auto", "hinge", ("margin",)) == "sigmoid"
     with pytest.raises(ValueError, match="needs an estimator with predict_proba"):
-        choose_calibration("none", SVC(), "hinge")
+        choose_calibration("none", "hinge", ("margin",))
     with pytest.raises(ValueError, match="Did you mean 'sigmoid'"):
-        choose_calibration("sigmoids", SVC(), "hinge")
+        choose_calibration("sigmoids", "hinge", ("margin",))
 
 
 def test_folds_are_stratified_and_complete():

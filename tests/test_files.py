@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from polychotomy._files import replacing
+from polychotomy.files import replacing
 
 
 def write(path, text):

@@ -21,23 +21,118 @@ def test_the_public_names():
         "assess",
         "available_codes",
         "calibration",
-        "choose",
         "codes",
         "datasets",
         "decoding",
         "errors",
+        "evaluate",
         "format_structure",
+        "kernel",
         "lab",
+        "learners",
         "make_code",
         "parse_structure",
         "plot",
         "probability",
+        "readout",
+        "reductions",
         "report",
         "structures",
+        "training",
     }
     for name in polychotomy.__all__:
         assert getattr(polychotomy, name) is not None
     assert set(polychotomy.__all__) <= set(dir(polychotomy))
+
+
+def test_every_public_package_is_an_attribute_without_being_imported():
+    program = "import polychotomy as p; print([getattr(p, n).__name__ for n in p.__all__])"
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert "'polychotomy.kernel'" in result.stdout
+
+
+def test_every_public_package_has_the_names_it_lists():
+    packages = [getattr(polychotomy, name) for name in polychotomy.__all__]
+    for package in (p for p in packages if hasattr(p, "__path__")):
+        assert package.__all__
+        assert len(set(package.__all__)) == len(package.__all__)
+        assert all(hasattr(package, name) for name in package.__all__)
+
+
+def test_the_names_of_codes():
+    assert set(polychotomy.codes.__all__) == {
+        "Code",
+        "DistinctProblems",
+        "Targets",
+        "adjacent",
+        "available_codes",
+        "bch",
+        "check_entries",
+        "check_int",
+        "check_rows",
+        "dense_random",
+        "describe_problems",
+        "distinct_problems",
+        "exhaustive",
+        "hamming",
+        "hamming_distance",
+        "make_code",
+        "one_vs_one",
+        "one_vs_rest",
+        "orthogonal",
+        "problem_words",
+        "resolve_code",
+        "sparse_random",
+    }
+
+
+def test_the_names_of_structures():
+    assert set(polychotomy.structures.__all__) == {
+        "BUILDERS",
+        "MAX_CHARACTERS",
+        "Node",
+        "Problem",
+        "Structure",
+        "TreeBuilder",
+        "balanced",
+        "chain",
+        "class_distances",
+        "flatten",
+        "format_structure",
+        "from_code",
+        "from_linkage",
+        "lay_out",
+        "linkage",
+        "name_problems",
+        "needs_samples",
+        "nest",
+        "order_classes",
+        "parse_structure",
+        "relabel",
+        "resolve_structure",
+        "single_node",
+        "two_children",
+        "with_labels",
+    }
+
+
+def test_the_names_of_datasets():
+    assert set(polychotomy.datasets.__all__) == {
+        "PAPERS",
+        "DataSet",
+        "available",
+        "column_remarks",
+        "describe",
+        "is_usual_target",
+        "load",
+        "make_bands",
+        "make_preprocessor",
+        "make_waveform",
+        "read",
+        "read_features",
+    }
 
 
 def test_the_names_of_assess():
@@ -52,6 +147,7 @@ def test_the_names_of_assess():
         "Reliability",
         "ResampledTTest",
         "TrainingErrorBound",
+        "adjust_by_holm",
         "average_ranks",
         "binary_errors",
         "bootstrap_difference",
@@ -66,6 +162,7 @@ def test_the_names_of_assess():
         "nemenyi",
         "reject_curve",
         "reliability",
+        "risk_bound",
         "training_error_bound",
         "uncertainty_coefficient",
     }
@@ -85,6 +182,7 @@ def test_the_names_of_plot():
         "SearchPathDisplay",
         "SubsamplingDisplay",
         "TreeDisplay",
+        "method_colours",
     }
     assert all(hasattr(polychotomy.plot, name) for name in polychotomy.plot.__all__)
 
@@ -93,25 +191,61 @@ def test_the_names_of_report():
     assert polychotomy.report.__all__ == ["write_report", "write_reproduction"]
 
 
-def test_the_names_of_lab():
-    assert set(polychotomy.lab.__all__) == {
+def test_the_names_of_reductions():
+    assert set(polychotomy.reductions.__all__) == {
+        "KEYWORDS",
+        "Candidate",
+        "Expansion",
+        "Reading",
+        "Reduction",
+        "Scale",
+        "available_bases",
+        "available_reductions",
+        "base_scales",
+        "is_baseline",
+        "make_base",
+        "scales_of",
+        "suitable_reductions",
+        "untrained",
+    }
+    assert all(hasattr(polychotomy.reductions, name) for name in polychotomy.reductions.__all__)
+
+
+def test_the_names_of_evaluate():
+    assert set(polychotomy.evaluate.__all__) == {
+        "DEFAULT_FOLDS",
+        "PREFERENCES",
+        "SMALL_DIFFERENCE",
         "Cell",
+        "Contestant",
         "Failure",
-        "Method",
-        "Plan",
+        "GreedySearchCV",
+        "Preparation",
         "Progress",
         "Protocol",
+        "Reason",
+        "Recommendation",
+        "ReductionSearchCV",
         "Row",
         "Samples",
+        "Scale",
+        "Schedule",
         "Store",
         "Summary",
-        "available_bases",
-        "base_scales",
+        "Task",
+        "TrainedMethod",
+        "Tuner",
         "comparisons",
-        "make_base",
-        "published",
+        "compute",
+        "recommend",
         "summarise",
+        "train_task",
     }
+    assert all(hasattr(polychotomy.evaluate, name) for name in polychotomy.evaluate.__all__)
+
+
+def test_the_names_of_lab():
+    assert set(polychotomy.lab.__all__) == {"experiments", "published"}
     assert all(hasattr(polychotomy.lab, name) for name in polychotomy.lab.__all__)
 
 
@@ -123,8 +257,8 @@ def test_the_names_of_experiments():
         "Estimate",
         "Experiment",
         "Figure",
+        "FinishedCells",
         "RankStatistics",
-        "Results",
         "compare_tables",
         "get",
         "names",

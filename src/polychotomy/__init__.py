@@ -16,18 +16,22 @@ if TYPE_CHECKING:
         active,
         assess,
         calibration,
-        choose,
         codes,
         datasets,
         decoding,
         errors,
+        evaluate,
+        kernel,
         lab,
+        learners,
         plot,
         probability,
+        readout,
+        reductions,
         report,
         structures,
+        training,
     )
-    from polychotomy.choose import GreedySearchCV, ReductionSearchCV
     from polychotomy.classifiers import (
         CodeClassifier,
         KernelSBCClassifier,
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
         TreeClassifier,
     )
     from polychotomy.codes import Code, available_codes, make_code
+    from polychotomy.evaluate import GreedySearchCV, ReductionSearchCV
     from polychotomy.kernel import SharedKernelSVC
     from polychotomy.structures import Structure, format_structure, parse_structure
 
@@ -54,27 +59,32 @@ __all__ = [
     "assess",
     "available_codes",
     "calibration",
-    "choose",
     "codes",
     "datasets",
     "decoding",
     "errors",
+    "evaluate",
     "format_structure",
+    "kernel",
     "lab",
+    "learners",
     "make_code",
     "parse_structure",
     "plot",
     "probability",
+    "readout",
+    "reductions",
     "report",
     "structures",
+    "training",
 ]
 
 _HOME = {
     "Code": "codes",
     "CodeClassifier": "classifiers",
-    "GreedySearchCV": "choose",
+    "GreedySearchCV": "evaluate",
     "KernelSBCClassifier": "classifiers",
-    "ReductionSearchCV": "choose",
+    "ReductionSearchCV": "evaluate",
     "SharedKernelSVC": "kernel",
     "SingleBinaryClassifier": "classifiers",
     "Structure": "structures",

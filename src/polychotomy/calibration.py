@@ -4,7 +4,7 @@ Every calibrator is fitted to outputs, the sides they belong to and weights, and
 of outputs. A new one is a function and a line in ``CALIBRATIONS``.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 from warnings import warn
@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from polychotomy.arrays import Array, Indices
 from polychotomy.errors import unknown_name
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Calibrator = Callable[[Array], Array]
 
 _STEPS = 100
 _LARGEST_LOG_ODDS = 50.0
+_FLATTEST, _STEEPEST = 1e-6, 50.0
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,26 @@ class Isotonic:
 
 
 def fit_logistic(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> Sigmoid:
-    """Fit q = 1 / (1 + exp(−αf)), α > 0: the side never changes (Tax and Duin, equation 2).
+    """Fit q = 1 / (1 + exp(−αf)), α > 0, by maximum likelihood (Tax and Duin, equation 2).
 
-    The likelihood is that of Platt's softened targets, so that α stays finite where the outputs
-    separate the sides.
+    The side never changes. Where the outputs separate the sides, the likelihood grows with α
+    without end: α is at most 50 over the root mean square of the outputs.
     """
-    return _fit_sigmoid(outputs, positive, weight, with_intercept=False)
+    scale = float(np.sqrt(np.average(outputs**2, weights=weight))) or 1.0
+    f = outputs / scale
+
+    def slope_of_loss(alpha: float) -> float:
+        return float((weight * f) @ (expit(alpha * f) - positive))
+
+    if slope_of_loss(_STEEPEST) <= 0:
+        alpha = _STEEPEST
+    elif slope_of_loss(_FLATTEST) >= 0:
+        alpha = _FLATTEST
+    else:
+        from scipy.optimize import brentq
+
+        alpha = float(brentq(slope_of_loss, _FLATTEST, _STEEPEST, xtol=1e-12))
+    return Sigmoid(alpha / scale)
 
 
 def fit_sigmoid(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> Sigmoid:
@@ -63,7 +77,7 @@ def fit_sigmoid(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> S
     Lin, Lin and Weng (2007), "A note on Platt's probabilistic outputs for support vector
     machines".
     """
-    return _fit_sigmoid(outputs, positive, weight, with_intercept=True)
+    return _fit_sigmoid(outputs, positive, weight)
 
 
 def fit_isotonic(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> Isotonic:
@@ -74,53 +88,38 @@ def fit_isotonic(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> 
     return Isotonic(regression.fit(outputs, positive, sample_weight=weight))
 
 
-def fit_temperature(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> Sigmoid:
-    """Fit q = 1 / (1 + exp(−f/T)), f being log-odds: one parameter, as in :func:`fit_logistic`."""
-    return fit_logistic(outputs, positive, weight)
-
-
 CALIBRATIONS: dict[str, Callable[[Array, NDArray[np.bool_], Array], Calibrator]] = {
     "logistic": fit_logistic,
     "sigmoid": fit_sigmoid,
     "isotonic": fit_isotonic,
-    "temperature": fit_temperature,
 }
 
 
-def own_probability(outputs: Array) -> Array:
-    """Return the probability p that an output 2p − 1 stands for."""
-    return (outputs + 1) / 2
+def choose_calibration(calibration: object, loss: str | None, kinds: Sequence[str]) -> str:
+    """Return the calibration to use for a learner.
 
-
-def choose_calibration(calibration: object, estimator: Any, loss: str | None) -> str:
-    """Return the calibration to use; ``"auto"`` goes by the estimator and the loss it minimises.
-
-    Probabilities are taken as they are where the estimator minimises the logistic loss or has
-    probabilities only; everything else gets ``"sigmoid"``.
+    Parameters
+    ----------
+    calibration : str
+        A name of ``CALIBRATIONS``, ``"none"`` for the learner's own probabilities, or ``"auto"``:
+        these where the learner minimises the logistic loss or offers nothing else, and
+        ``"sigmoid"`` otherwise.
+    loss : str or None
+        The loss that the learner minimises.
+    kinds : sequence of str
+        The kinds of output that it offers, of "margin" and "probability".
     """
-    has_probabilities = hasattr(estimator, "predict_proba")
     if calibration == "auto":
-        own = has_probabilities and (
-            loss == "logistic" or not hasattr(estimator, "decision_function")
-        )
+        own = "probability" in kinds and (loss == "logistic" or "margin" not in kinds)
         return "none" if own else "sigmoid"
     if not isinstance(calibration, str) or calibration not in {*CALIBRATIONS, "none"}:
         raise unknown_name("calibration", calibration, [*CALIBRATIONS, "none", "auto"])
-    if calibration == "none" and not has_probabilities:
+    if calibration == "none" and "probability" not in kinds:
         raise ValueError(
-            f"calibration='none' needs an estimator with predict_proba, which {estimator!r} does "
-            f"not have. Take one of {', '.join(map(repr, CALIBRATIONS))}."
+            "calibration='none' needs an estimator with predict_proba, and this one has none. "
+            f"Take one of {', '.join(map(repr, CALIBRATIONS))}."
         )
     return calibration
-
-
-def output_kind(calibration: str, estimator: Any) -> str:
-    """Return the kind of outputs that a calibration reads."""
-    if calibration == "none":
-        return "probability"
-    if calibration == "temperature" and hasattr(estimator, "predict_proba"):
-        return "log_odds"
-    return "margin" if hasattr(estimator, "decision_function") else "log_odds"
 
 
 def limit(outputs: Array) -> Array:
@@ -169,22 +168,31 @@ def folds(cv: Any, X: Any, y: Indices, classes: NDArray[Any]) -> Iterator[tuple[
             yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
 
 
-def _fit_sigmoid(
-    outputs: Array, positive: NDArray[np.bool_], weight: Array, with_intercept: bool
-) -> Sigmoid:
+def check_folds(
+    splits: Sequence[tuple[Indices, Indices]], y: Indices, classes: NDArray[Any]
+) -> None:
+    """Raise ValueError unless every class is in the training part of each fold."""
+    for number, (training, _) in enumerate(splits):
+        missing = np.setdiff1d(np.arange(len(classes)), y[training])
+        if missing.size:
+            raise ValueError(
+                "Every class must have a sample in the training part of each fold of 'cv'. "
+                f"Fold {number} has none of class {classes[missing[0]]!s}; give fewer folds, or "
+                "folds that are stratified."
+            )
+
+
+def _fit_sigmoid(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> Sigmoid:
     """Minimise the weighted cross entropy with Platt's targets by Newton's method.
 
     Outputs are scaled to a root mean square of 1. The step is halved until the loss falls; stops
     when the gradient is below 1e-10 of the total weight.
     """
     scale = float(np.sqrt(np.average(outputs**2, weights=weight))) or 1.0
-    f = outputs / scale
     plus, minus = float(weight[positive].sum()), float(weight[~positive].sum())
     target = np.where(positive, (plus + 1) / (plus + 2), 1 / (minus + 2))
-    design = np.column_stack([f, np.ones_like(f)]) if with_intercept else f[:, np.newaxis]
-    theta = np.zeros(design.shape[1])
-    if with_intercept:
-        theta[1] = np.log((plus + 1) / (minus + 1))
+    design = np.column_stack([outputs / scale, np.ones_like(outputs)])
+    theta = np.array([0.0, np.log((plus + 1) / (minus + 1))])
 
     def loss(parameters: Array) -> float:
         z = design @ parameters
@@ -197,14 +205,11 @@ def _fit_sigmoid(
         if np.abs(gradient).max() < 1e-10 * total:
             break
         hessian = (design * (weight * p * (1 - p))[:, np.newaxis]).T @ design
-        hessian += 1e-12 * total * np.eye(len(theta))
+        hessian += 1e-12 * total * np.eye(2)
         step = np.linalg.solve(hessian, gradient)
         t = 1.0
         while loss(theta - t * step) > value and t > 1e-10:
             t /= 2
         theta = theta - t * step
         value = loss(theta)
-    slope = float(theta[0]) / scale
-    if not with_intercept:
-        slope = max(slope, 1e-6 / scale)
-    return Sigmoid(slope, float(theta[1]) if with_intercept else 0.0)
+    return Sigmoid(float(theta[0]) / scale, float(theta[1]))

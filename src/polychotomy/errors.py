@@ -1,4 +1,4 @@
-"""The exceptions of the library, and the sentences that several places must say alike."""
+"""The exceptions of the library, and error messages shared by several packages."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -11,16 +11,16 @@ class PolychotomyError(Exception):
 
 
 class CodeError(PolychotomyError, ValueError):
-    """A matrix that is not a code, or a code that cannot be built as asked."""
+    """A matrix that is not a valid code, or a code that cannot be constructed."""
 
 
 class StructureError(PolychotomyError, ValueError):
-    """Classes, codes or text that do not make a structure.
+    """Classes, codes or text that do not form a valid structure.
 
     Attributes
     ----------
     line, column : int or None
-        Where in the text the fault lies, both counted from 1; None if there is no text.
+        Position of the fault in the text, counted from 1; None if there is no text.
     """
 
     def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
@@ -29,15 +29,15 @@ class StructureError(PolychotomyError, ValueError):
 
 
 class DataError(PolychotomyError, ValueError):
-    """Samples that cannot be used, or a data set that is not to be had."""
+    """Samples that cannot be used, or a data set that is not available."""
 
 
 class StoreError(PolychotomyError, OSError):
-    """A file of results that cannot be used: locked, damaged, not ours, of another version."""
+    """A results file that cannot be used: locked, damaged, foreign, or of another version."""
 
 
 class MissingExtraError(PolychotomyError, ImportError):
-    """An optional dependency is needed and is not installed."""
+    """An optional dependency that is needed but not installed."""
 
 
 def unknown_name(parameter: str, given: object, known: Iterable[str]) -> ValueError:
@@ -52,7 +52,7 @@ def unknown_name(parameter: str, given: object, known: Iterable[str]) -> ValueEr
 
 
 def require(module: str, *, extra: str) -> Any:
-    """Import an optional dependency, or say which extra brings it."""
+    """Import an optional dependency, or raise an error that names the extra to install."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

@@ -23,7 +23,7 @@ POOL = np.arange(10.0).reshape(5, 2)
 
 def test_replicas_nearest_the_boundary_come_first():
     outputs = [[3, -1, -2], [0.5, -4, -4], [-0.1, -9, -9], [1, 1, 1], [2, 0.2, -3]]
-    classifier = Says(binary_outputs=outputs, decision_function=np.zeros((5, 3)))
+    classifier = Says(binary_outputs=np.zeros((5, 3)), decision_function=outputs)
     found = query(classifier, POOL, 5, strategy="boundary")
     np.testing.assert_array_equal(found, [2, 4, 1, 0, 3])
     found = query(Says(decision_function=outputs), POOL, strategy="boundary")
@@ -34,7 +34,7 @@ def test_replicas_nearest_each_other_come_first():
     """The leads are 4, 0.5, 0, 9 and 1; a common bias changes nothing."""
     outputs = np.array([[3, -1, -2], [-4, -4.5, -7], [2, 2, -1], [8, -2, -1], [-1, -2, 0]])
     for bias in (0, -2.5, 4):
-        found = query(Says(binary_outputs=outputs + bias), POOL, 5)
+        found = query(Says(decision_function=outputs + bias), POOL, 5)
         np.testing.assert_array_equal(found, [2, 1, 4, 0, 3])
 
 
@@ -89,6 +89,7 @@ def test_equal_samples_are_not_asked_for_twice():
     assert len(set(found.tolist())) == 3
 
 
+@pytest.mark.slow
 def test_it_asks_where_classes_meet(iris):
     X, y = iris
     classifier = KernelSBCClassifier(C=100).fit(X[::5], y[::5])
@@ -126,7 +127,7 @@ def test_bad_input_is_refused(arguments, message):
 
 
 def test_lead_needs_outputs():
-    with pytest.raises(ValueError, match=r"binary_outputs or decision_function\. Got Says"):
+    with pytest.raises(ValueError, match=r"needs a classifier with decision_function\. Got Says"):
         query(Says(predict_proba=P), POOL)
 
 

@@ -40,7 +40,7 @@ def test_adaboost_on_the_complete_code_is_bounded_by_about_twice_the_loss(iris):
 
 @pytest.mark.parametrize("rule", sorted(set(RULES) - set(LOSSES)))
 def test_rules_outside_the_theorem_are_refused(rule):
-    with pytest.raises(ValueError, match=r"L\(0\) > 0, which .* does not have"):
+    with pytest.raises(ValueError, match=r"L\(0\) > 0, and .* is not one"):
         training_error_bound([[1.0]], [0], make_code("one_vs_one", 2), rule)
 
 

@@ -536,11 +536,12 @@ def test_reject_rules_are_checked(rule, threshold, message, iris):
         classifier.predict_or_reject(iris[0], rule, threshold)
 
 
+@pytest.mark.slow
 def test_long_codes_are_predicted_in_blocks(monkeypatch, digits):
     X, y = digits
     classifier = CodeClassifier(LogisticRegression()).fit(X, y)
     whole = classifier.decision_function(X), *classifier.predict_or_reject(X)
-    monkeypatch.setattr("polychotomy.classifiers._rows._BLOCK_OUTPUTS", 45 * 7)
+    monkeypatch.setattr("polychotomy.classifiers._reduction_classifier._BLOCK_OUTPUTS", 45 * 7)
     blocks = classifier.decision_function(X), *classifier.predict_or_reject(X)
     for one, other in zip(whole, blocks, strict=True):
         np.testing.assert_allclose(one, other)
@@ -620,3 +621,14 @@ def test_many_classes(rng):
     classifier = CodeClassifier(RidgeClassifier(), code="dense_random", random_state=0).fit(X, y)
     assert classifier.decision_function(X[:5]).shape == (5, 100)
     assert classifier.score(X, y) > 0.05
+
+
+def test_samples_without_weight_do_not_count_for_the_divergence(iris, rng):
+    X, y = iris
+    more = np.concatenate([np.arange(150), rng.choice(150, 60)])
+    weight = np.concatenate([np.ones(150), np.zeros(60)])
+    options = {"code": "one_vs_one", "probability": "kullback_leibler", "calibration": "none"}
+    base = LogisticRegression(tol=1e-8, max_iter=1000)
+    plain = CodeClassifier(base, **options).fit(X, y)
+    weighted = CodeClassifier(base, **options).fit(X[more], y[more], sample_weight=weight)
+    np.testing.assert_allclose(weighted.predict_proba(X), plain.predict_proba(X), atol=1e-5)

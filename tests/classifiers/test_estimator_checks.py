@@ -53,6 +53,7 @@ CODES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings(
     "ignore:lbfgs failed to converge",
     "ignore:A column-vector y",
@@ -86,8 +87,8 @@ CODES = (
         CodeClassifier(EXACT_SVC, probability=None),
         CodeClassifier(SharedKernelSVC(kernel="precomputed"), "one_vs_rest", probability=None),
         TreeClassifier(EXACT_SVC, probability=None),
-        SingleBinaryClassifier(EXACT_SVC, cv=None),
-        SingleBinaryClassifier(EXACT_SVC, scheme="single_call", probability=None),
+        SingleBinaryClassifier(clone(EXACT_SVC).set_params(C=100), cv=None),
+        SingleBinaryClassifier(EXACT_SVC, "single_call", probability=None),
         SingleBinaryClassifier(
             clone(EXACT_SVC).set_params(kernel="poly", degree=2, coef0=1.0, C=0.01, tol=1e-8),
             "identity",
@@ -95,7 +96,7 @@ CODES = (
         ),
         SingleBinaryClassifier(SharedKernelSVC(kernel="precomputed"), probability=None),
         SingleBinaryClassifier(DecisionTreeClassifier(random_state=0)),
-        SingleBinaryClassifier(RidgeClassifier(tol=1e-12), scheme="kesler", probability=None),
+        SingleBinaryClassifier(RidgeClassifier(tol=1e-12), "kesler", probability=None),
         clone(EXACT_SBC).set_params(probability=None),
         clone(EXACT_SBC).set_params(weights="class_frequencies"),
         TreeClassifier(),

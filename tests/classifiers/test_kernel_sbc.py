@@ -1,10 +1,12 @@
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import load_iris, load_wine, make_blobs
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import LeaveOneGroupOut, cross_val_score
@@ -13,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from polychotomy import KernelSBCClassifier, SharedKernelSVC
-from polychotomy.classifiers._coupled_problem import balanced
-from polychotomy.classifiers._risk_bound import multiclass_risk_bound
+
+LearnedSBC = partial(KernelSBCClassifier, weights="learned")
 
 EXACT = {"svm_tol": 1e-8, "dtype": "float64", "probability": None}
 
@@ -41,7 +43,7 @@ def test_the_outputs_are_those_of_explicit_replicas(blobs, weights, k, rng):
     X, y = blobs
     X, y = X[y < k], y[y < k]
     weights = weights[:k] if isinstance(weights, list) else weights
-    classifier = KernelSBCClassifier(C=5, gamma=0.4, weights=weights, **EXACT).fit(X, y)
+    classifier = LearnedSBC(C=5, gamma=0.4, weights=weights, **EXACT).fit(X, y)
     T = rng.normal(1, 2, size=(40, 2))
     outputs = classifier.binary_outputs(T)
     # LIBSVM keeps kernel values in single precision.
@@ -53,7 +55,7 @@ def test_two_classes_are_a_binary_svm_without_bias(blobs, rng):
     """With kernel R (1 − e^−γ) K: its problem is solved here by the mirror image of each sample."""
     X, y = blobs
     X, y = X[y < 2], y[y < 2]
-    classifier = KernelSBCClassifier(C=2, gamma=0.4, radius=3, **EXACT).fit(X, y)
+    classifier = LearnedSBC(C=2, gamma=0.4, radius=3, **EXACT).fit(X, y)
     np.testing.assert_allclose(classifier.weights_, 1.5)
     assert classifier.n_solves_ == 1
     K = 3 * (1 - np.exp(-0.4)) * rbf_kernel(X, gamma=0.4)
@@ -72,7 +74,7 @@ def test_two_classes_are_a_binary_svm_without_bias(blobs, rng):
 
 def test_class_frequencies_are_one_joint_solve(blobs):
     X, y = blobs
-    classifier = KernelSBCClassifier(C=5, gamma=0.4, weights="class_frequencies", **EXACT).fit(X, y)
+    classifier = LearnedSBC(C=5, gamma=0.4, weights="class_frequencies", **EXACT).fit(X, y)
     R = np.sqrt(75)
     assert classifier.radius_ == pytest.approx(R)
     np.testing.assert_allclose(classifier.weights_, R * np.array([30, 20, 15, 10]) / 75)
@@ -90,14 +92,14 @@ def test_class_frequencies_are_one_joint_solve(blobs):
 
 def test_learned_weights_are_better_than_any_others(blobs, rng):
     X, y = blobs
-    learned = KernelSBCClassifier(C=5, gamma=0.4, **EXACT).fit(X, y)
+    learned = LearnedSBC(C=5, gamma=0.4, **EXACT).fit(X, y)
     assert (np.diff(learned.objectives_) < 0).all()
     assert len(learned.objectives_) == learned.n_iter_ <= learned.n_solves_
     assert (learned.weights_ >= 0).all()
     assert learned.weights_.sum() == pytest.approx(learned.radius_)
     lower = learned.objectives_[-1] * (1 - learned.optimality_gap_)
     for weights in ["class_frequencies", *rng.dirichlet(np.ones(4), size=10)]:
-        other = KernelSBCClassifier(C=5, gamma=0.4, weights=weights, **EXACT).fit(X, y)
+        other = LearnedSBC(C=5, gamma=0.4, weights=weights, **EXACT).fit(X, y)
         assert other.objectives_[-1] > learned.objectives_[-1]
         assert other.objectives_[-1] * (1 - other.optimality_gap_) <= learned.objectives_[-1]
         assert other.objectives_[-1] >= lower
@@ -106,8 +108,7 @@ def test_learned_weights_are_better_than_any_others(blobs, rng):
 def test_only_the_proportions_of_given_weights_count(blobs):
     X, y = blobs
     one, two = (
-        KernelSBCClassifier(radius=7, weights=f * np.array([1, 2, 0, 4]), probability=None)
-        for f in (1, 10)
+        LearnedSBC(radius=7, weights=f * np.array([1, 2, 0, 4]), probability=None) for f in (1, 10)
     )
     np.testing.assert_allclose(one.fit(X, y).weights_, [1, 2, 0, 4])
     np.testing.assert_allclose(two.fit(X, y).weights_, one.weights_)
@@ -116,15 +117,15 @@ def test_only_the_proportions_of_given_weights_count(blobs):
 def test_the_radius_scales_the_kernel_and_so_acts_on_c(blobs):
     """W M stays the same if M is multiplied and C divided by the same number."""
     X, y = blobs
-    a = KernelSBCClassifier(C=8, radius=1, weights=np.ones(4), **EXACT).fit(X, y)
-    b = KernelSBCClassifier(C=2, radius=4, weights=np.ones(4), **EXACT).fit(X, y)
+    a = LearnedSBC(C=8, radius=1, weights=np.ones(4), **EXACT).fit(X, y)
+    b = LearnedSBC(C=2, radius=4, weights=np.ones(4), **EXACT).fit(X, y)
     np.testing.assert_allclose(a.binary_outputs(X), b.binary_outputs(X), atol=1e-6)
 
 
 def test_own_extensions(blobs, rng):
     X, y = blobs
     extensions = [np.eye(4), rng.normal(size=(4, 2)), [[0], [0], [1], [1]]]
-    classifier = KernelSBCClassifier(C=5, gamma=0.4, extensions=extensions, **EXACT).fit(X, y)
+    classifier = LearnedSBC(C=5, gamma=0.4, extensions=extensions, **EXACT).fit(X, y)
     assert classifier.weights_.shape == (3,)
     expected = sum(
         weight * rbf_kernel(np.array(E, dtype=float), gamma=0.4)
@@ -135,9 +136,7 @@ def test_own_extensions(blobs, rng):
 
 def test_sbc_identity_is_a_single_basis(blobs):
     X, y = blobs
-    classifier = KernelSBCClassifier(C=5, gamma=0.4, radius=1, extensions=[np.eye(4)], **EXACT).fit(
-        X, y
-    )
+    classifier = LearnedSBC(C=5, gamma=0.4, radius=1, extensions=[np.eye(4)], **EXACT).fit(X, y)
     np.testing.assert_allclose(classifier.weights_, 1)
     off = np.exp(-0.8)
     np.testing.assert_allclose(classifier.coupling_, off + (1 - off) * np.eye(4))
@@ -146,8 +145,8 @@ def test_sbc_identity_is_a_single_basis(blobs):
 def test_relabelling_the_classes_changes_nothing(blobs):
     X, y = blobs
     names = np.array(["delta", "alpha", "charlie", "bravo"])
-    a = KernelSBCClassifier(C=5, tol=1e-5, **EXACT).fit(X, y)
-    b = KernelSBCClassifier(C=5, tol=1e-5, **EXACT).fit(X, names[y])
+    a = LearnedSBC(C=5, tol=1e-5, **EXACT).fit(X, y)
+    b = LearnedSBC(C=5, tol=1e-5, **EXACT).fit(X, names[y])
     order = np.searchsorted(b.classes_, names)
     np.testing.assert_allclose(a.binary_outputs(X), b.binary_outputs(X)[:, order], atol=1e-3)
     np.testing.assert_array_equal(names[a.predict(X)], b.predict(X))
@@ -157,13 +156,13 @@ def test_relabelling_the_classes_changes_nothing(blobs):
 def test_it_classifies(load):
     X, y = load(return_X_y=True)
     for weights in ("learned", "class_frequencies"):
-        classifier = KernelSBCClassifier(C=10, weights=weights, probability=None)
+        classifier = LearnedSBC(C=10, weights=weights, probability=None)
         assert cross_val_score(make_pipeline(StandardScaler(), classifier), X, y).mean() > 0.92
 
 
 def test_samples_come_in_any_form(blobs):
     X, y = blobs
-    classifier = KernelSBCClassifier(C=5, **EXACT)
+    classifier = LearnedSBC(C=5, **EXACT)
     expected = classifier.fit(X, y).binary_outputs(X)
     for given in (pd.DataFrame(X, columns=["a", "b"]), pl.DataFrame(X, schema=["a", "b"])):
         np.testing.assert_allclose(classifier.fit(given, y).binary_outputs(given), expected)
@@ -173,24 +172,9 @@ def test_samples_come_in_any_form(blobs):
     np.testing.assert_allclose(outputs, expected, atol=1e-6)
 
 
-def test_the_papers_optimiser(blobs):
-    X, y = blobs
-    default = KernelSBCClassifier(C=5, **EXACT).fit(X, y)
-    options = {"optimizer": "paper", "max_iter": 4, "radius": 0.5, "C": 50}
-    with pytest.warns(ConvergenceWarning, match="Take optimizer='multiplicative'"):
-        paper = KernelSBCClassifier(**options, **EXACT).fit(X, y)
-    assert paper.n_iter_ == 4
-    assert paper.weights_.sum() == pytest.approx(0.5)
-    mild = KernelSBCClassifier(C=0.1, radius=1000, optimizer="paper", **EXACT).fit(X, y)
-    best = KernelSBCClassifier(C=0.1, radius=1000, **EXACT).fit(X, y)
-    assert best.objectives_[-1] < mild.objectives_[-1]
-    assert best.optimality_gap_ < mild.optimality_gap_
-    assert default.optimality_gap_ < 0.01
-
-
 def test_progress_is_told(blobs, capsys):
     X, y = blobs
-    classifier = KernelSBCClassifier(verbose=1, probability=None).fit(X, y)
+    classifier = LearnedSBC(verbose=1, probability=None).fit(X, y)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == classifier.n_solves_
     assert lines[0].startswith("solve 1: objective ")
@@ -199,7 +183,7 @@ def test_progress_is_told(blobs, capsys):
 def test_weights_without_difference_between_classes_are_told(blobs):
     X, y = blobs
     names = np.array(["oak", "elm", "ash", "fir"])
-    classifier = KernelSBCClassifier(weights=[0, 1, 0, 1], probability=None)
+    classifier = LearnedSBC(weights=[0, 1, 0, 1], probability=None)
     with pytest.warns(UserWarning, match="between the classes ash and fir: the .* cannot tell"):
         classifier.fit(X, names[y])  # sorted: ash, elm, fir, oak
     outputs = classifier.binary_outputs(X)
@@ -209,7 +193,7 @@ def test_weights_without_difference_between_classes_are_told(blobs):
 class TestProbabilities:
     def test_they_are_on_the_simplex_and_agree_with_the_prediction(self, blobs):
         X, y = blobs
-        classifier = KernelSBCClassifier(C=5).fit(X, y)
+        classifier = LearnedSBC(C=5).fit(X, y)
         p = classifier.predict_proba(X)
         np.testing.assert_allclose(p.sum(axis=1), 1)
         assert (p >= 0).all()
@@ -227,18 +211,15 @@ class TestProbabilities:
         y = np.where(rng.uniform(size=300) < 0.4, rng.integers(3, size=300), y)
         t = np.where(rng.uniform(size=600) < 0.4, rng.integers(3, size=600), t)
         losses = [
-            log_loss(t, KernelSBCClassifier(C=50, cv=cv).fit(X, y).predict_proba(T))
-            for cv in (5, None)
+            log_loss(t, LearnedSBC(C=50, cv=cv).fit(X, y).predict_proba(T)) for cv in (5, None)
         ]
         assert losses[0] < min(losses[1], np.log(3))
 
     def test_each_class_may_have_its_own_calibration(self, blobs):
         X, y = blobs
-        shared, own = (
-            KernelSBCClassifier(C=5, shared_calibration=flag).fit(X, y) for flag in (True, False)
-        )
-        assert len(set(shared._probabilities.calibrators)) == 1
-        assert len(set(own._probabilities.calibrators)) == 4
+        shared, own = (LearnedSBC(C=5, shared_calibration=flag).fit(X, y) for flag in (True, False))
+        assert len(set(shared._readout.calibrators)) == 1
+        assert len(set(own._readout.calibrators)) == 4
 
     def test_folds_take_the_learned_weights(self, blobs, monkeypatch):
         X, y = blobs
@@ -246,11 +227,12 @@ class TestProbabilities:
         fit_joint = SharedKernelSVC.fit_joint
 
         def spy(self, X, targets, **options):
-            seen.append((len(X), options["coupling"], options["start"]))
+            n_trained = int(targets.any(axis=1).sum())
+            seen.append((n_trained, options["coupling"], options["start"]))
             return fit_joint(self, X, targets, **options)
 
         monkeypatch.setattr(SharedKernelSVC, "fit_joint", spy)
-        classifier = KernelSBCClassifier(C=5, cv=3).fit(X, y)
+        classifier = LearnedSBC(C=5, cv=3).fit(X, y)
         assert [n for n, _, _ in seen[-3:]] == [50, 50, 50]
         for _, coupling, start in seen[-3:]:
             np.testing.assert_array_equal(coupling, classifier.coupling_)
@@ -258,93 +240,12 @@ class TestProbabilities:
             assert start.nnz > 0
 
     def test_without(self, blobs):
-        classifier = KernelSBCClassifier(probability=None).fit(*blobs)
+        classifier = LearnedSBC(probability=None).fit(*blobs)
         assert not hasattr(classifier, "predict_proba")
         assert classifier.probability_ is classifier.calibration_ is None
         classifier.probability = "auto"
         with pytest.raises(ValueError, match="no probabilities"):
             classifier.predict_proba(blobs[0])
-
-
-def test_balancing_keeps_signs_and_bounds():
-    W = csr_array(np.array([[3.0, -1, 0], [0, -1, 2]]))
-    np.testing.assert_allclose(balanced(W).toarray(), [[1.2, -1, 0], [0, -1, 0.8]])
-    np.testing.assert_allclose(balanced(-W).toarray(), [[-1.2, 1, 0], [0, 1, -0.8]])
-    np.testing.assert_array_equal(balanced(W * 0).toarray(), np.zeros((2, 3)))
-    np.testing.assert_allclose(balanced(csr_array([[0.0, 2.0]])).toarray(), [[0, 0]])
-
-
-class TestRiskBound:
-    def test_by_hand(self):
-        """Equation (26) with m = 10⁶, c = 4, n = 4, R = 2, γ = 1, δ = 0.1, term by term."""
-        t = 4e6
-        first = 4 * np.log(128 * np.e * t**3 * 2 / 4)
-        second = 256 * 2 * np.log(np.e * t / (8 * np.sqrt(2))) * np.log(128 * t * 2)
-        expected = 4 * 0.05 + 4 * np.sqrt(8 * (2 + first + second + np.log(10)) / t)
-        options = {"n_samples": 10**6, "n_classes": 4, "n_bases": 4, "radius": 2, "delta": 0.1}
-        found = multiclass_risk_bound(0.05, margin=1.0, **options)
-        assert found == pytest.approx(expected)
-        assert found == pytest.approx(2.3655, abs=1e-4)
-        corrected = multiclass_risk_bound(0.05, margin=1.0, corrected=True, **options)
-        assert corrected == pytest.approx(found)  # at γ = 1 both are the same
-        halves = [multiclass_risk_bound(0, margin=0.5, corrected=c, **options) for c in (0, 1)]
-        assert halves[0] < halves[1] < np.sqrt(2) * halves[0]
-
-    def test_it_falls_with_samples_and_grows_with_the_radius(self):
-        def bound(**changed):
-            options = {"n_samples": 10**9, "n_classes": 3, "n_bases": 3, "radius": 1.0}
-            return multiclass_risk_bound(0, **{**options, "margin": 0.5, "delta": 0.05, **changed})
-
-        assert bound(n_samples=10**10) < bound() < bound(radius=2.0)
-        assert bound(margin=0.9) < bound() < bound(delta=0.01)
-        assert bound(n_samples=10**14) < 0.01
-
-    def test_where_the_theorem_says_nothing(self):
-        options = {"n_classes": 3, "n_bases": 3, "radius": 4.0, "delta": 0.05}
-        assert multiclass_risk_bound(0, n_samples=10, margin=0.01, **options) == np.inf
-        assert multiclass_risk_bound(1, n_samples=10, margin=1e6, **options) == np.inf
-
-    def test_of_a_classifier(self, blobs):
-        X, y = blobs
-        classifier = KernelSBCClassifier(C=50, **EXACT).fit(X, y)
-        sides = np.where(y[:, np.newaxis] == np.arange(4), 1, -1)
-        margins = sides * (classifier.binary_outputs(X) - classifier.intercept_)
-        options = {"n_samples": 75, "n_classes": 4, "n_bases": 4, "radius": np.sqrt(75)}
-        np.testing.assert_allclose(np.sort(margins, axis=None), classifier._margins, atol=1e-9)
-        for margin in (0.2, 0.7, float(classifier._margins[-5])):  # ≤: equality is an error
-            error = np.mean(classifier._margins <= margin)
-            expected = multiclass_risk_bound(error, margin=margin, delta=0.05, **options)
-            assert classifier.risk_bound(margin) == pytest.approx(expected)
-        assert classifier.risk_bound(0.2, 0.01) > classifier.risk_bound(0.2, 0.5) > 1
-
-    def test_corrected_it_goes_by_the_classifier_of_norm_one(self, blobs):
-        X, y = blobs
-        classifier = KernelSBCClassifier(C=50, **EXACT).fit(X, y)
-        W = classifier._model.coefficients_.toarray()
-        K = rbf_kernel(X, gamma=classifier.gamma_)
-        norm = np.sqrt(np.sum(W * (K @ W @ classifier.coupling_)))
-        sides = np.where(y[:, np.newaxis] == np.arange(4), 1, -1)
-        margins = sides * (classifier.binary_outputs(X) - classifier.intercept_) / norm
-        gamma = float(np.median(margins))
-        options = {"n_samples": 75, "n_classes": 4, "n_bases": 4, "radius": np.sqrt(75)}
-        expected = multiclass_risk_bound(
-            np.mean(margins <= gamma), margin=gamma, delta=0.05, corrected=True, **options
-        )
-        assert classifier.risk_bound(gamma, corrected=True) == pytest.approx(expected, rel=1e-3)
-
-    @pytest.mark.parametrize(
-        ("arguments", "message"),
-        [
-            ((0,), "'margin' parameter must be a positive number. Got 0"),
-            (("wide",), "'margin' parameter"),
-            ((0.1, 0), "'delta' parameter must be a number between 0 and 1. Got 0"),
-            ((0.1, 1), "'delta' parameter"),
-        ],
-    )
-    def test_bad_arguments(self, blobs, arguments, message):
-        classifier = KernelSBCClassifier(probability=None).fit(*blobs)
-        with pytest.raises(ValueError, match=message):
-            classifier.risk_bound(*arguments)
 
 
 @pytest.mark.parametrize(
@@ -378,7 +279,10 @@ class TestRiskBound:
             {"extensions": [np.eye(4)], "weights": "class_frequencies"},
             "needs as many extensions as classes. Got 1 for 4",
         ),
-        ({"optimizer": "newton"}, "'optimizer' parameter must be one of"),
+        ({"couplings": [np.eye(3)]}, "finite numbers for all pairs of 4"),
+        ({"couplings": [np.eye(4)], "extensions": [np.eye(4)]}, "not both"),
+        ({"n_negatives": 9}, "an int from 1 to 3"),
+        ({"kernel": "sigmoid"}, "'kernel' parameter must be one of"),
         ({"tol": 2}, "'tol' parameter must be a number between 0 and 1"),
         ({"max_iter": 0}, "'max_iter' parameter"),
         ({"probability": "couplign"}, "one of|needs"),
@@ -388,7 +292,7 @@ class TestRiskBound:
     ],
 )
 def test_bad_parameters_are_refused(blobs, options, message):
-    classifier = KernelSBCClassifier(**options)
+    classifier = LearnedSBC(**options)
     with pytest.raises(ValueError, match=message):
         classifier.fit(*blobs)
     assert not hasattr(classifier, "classes_")
@@ -399,15 +303,13 @@ def test_a_fold_without_a_class_is_refused(blobs):
     X, y = blobs
     splits = list(LeaveOneGroupOut().split(X, y, groups=y))
     with pytest.raises(ValueError, match="Fold 0 has none of class 0; give fewer folds"):
-        KernelSBCClassifier(cv=splits).fit(X, y)
+        LearnedSBC(cv=splits).fit(X, y)
 
 
 def test_it_must_be_fitted(blobs):
     for method in ("predict", "binary_outputs", "decision_function", "predict_proba"):
         with pytest.raises(NotFittedError):
-            getattr(KernelSBCClassifier(), method)(blobs[0])
-    with pytest.raises(NotFittedError):
-        KernelSBCClassifier().risk_bound(0.1)
+            getattr(LearnedSBC(), method)(blobs[0])
 
 
 def test_the_conditions_hold_however_large_the_radius():
@@ -415,9 +317,9 @@ def test_the_conditions_hold_however_large_the_radius():
     X, y = make_blobs(120, centers=3, cluster_std=3.0, random_state=2)
     X = X / X.std(axis=0)
     options = {"gamma": 0.3, "weights": "class_frequencies", "probability": None}
-    classifier = KernelSBCClassifier(20, radius=1000, **options).fit(X, y)
+    classifier = LearnedSBC(20, radius=1000, **options).fit(X, y)
     T = np.where(y[:, np.newaxis] == np.arange(3), 1, -1)
-    W = classifier._model.coefficients_.toarray()
+    W = classifier._trained.model.best.model.coefficients_.toarray()
     alpha = T * W
     below, above = alpha < 20 * (1 - 1e-9), alpha > 1e-12
     G = T - rbf_kernel(X, gamma=0.3) @ W @ classifier.coupling_
@@ -428,14 +330,14 @@ def test_the_conditions_hold_however_large_the_radius():
 def test_weights_of_samples_must_not_be_negative(blobs):
     X, y = blobs
     with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
-        KernelSBCClassifier(probability=None).fit(X, y, sample_weight=np.where(y == 0, -1, 0.5))
+        LearnedSBC(probability=None).fit(X, y, sample_weight=np.where(y == 0, -1, 0.5))
 
 
 def test_weighted_samples_count_as_often(blobs):
     X, y = blobs
     repeats = np.arange(75) % 4
-    weighted = KernelSBCClassifier(C=5, gamma=0.5, weights="class_frequencies", **EXACT)
-    repeated = KernelSBCClassifier(C=5, gamma=0.5, weights="class_frequencies", **EXACT)
+    weighted = LearnedSBC(C=5, gamma=0.5, weights="class_frequencies", **EXACT)
+    repeated = LearnedSBC(C=5, gamma=0.5, weights="class_frequencies", **EXACT)
     weighted.fit(X, y, sample_weight=repeats)
     repeated.fit(np.repeat(X, repeats, axis=0), np.repeat(y, repeats))
     np.testing.assert_allclose(weighted.weights_, repeated.weights_)
@@ -446,7 +348,7 @@ def test_weighted_samples_count_as_often(blobs):
 def test_rejects_what_not_exactly_one_class_claims(iris, n_classes):
     X, y = iris
     X, y = X[y > 2 - n_classes][:, :2], y[y > 2 - n_classes]
-    classifier = KernelSBCClassifier(probability=None).fit(X, y)
+    classifier = LearnedSBC(probability=None).fit(X, y)
     labels, accepted = classifier.predict_or_reject(X)
     claimed = classifier.binary_outputs(X) > 0
     assert np.array_equal(accepted, claimed.sum(axis=1) == 1)
@@ -459,7 +361,7 @@ def test_rejects_what_not_exactly_one_class_claims(iris, n_classes):
 def test_rejects_by_the_size_of_scores_and_probabilities(iris, n_classes):
     X, y = iris
     X, y = X[y > 2 - n_classes][:, :2], y[y > 2 - n_classes]
-    classifier = KernelSBCClassifier(cv=2).fit(X, y)
+    classifier = LearnedSBC(cv=2).fit(X, y)
     scores = classifier.decision_function(X)
     winning = np.abs(scores) if n_classes == 2 else scores.max(axis=1)
     labels, accepted = classifier.predict_or_reject(X, "confidence", float(np.median(winning)))
@@ -469,3 +371,45 @@ def test_rejects_by_the_size_of_scores_and_probabilities(iris, n_classes):
     labels, accepted = classifier.predict_or_reject(X, "probability", 0.7)
     assert np.array_equal(accepted, p.max(axis=1) >= 0.7)
     assert np.array_equal(labels, classifier.classes_[p.argmax(axis=1)])
+
+
+def test_given_couplings_are_those_of_the_extensions(blobs):
+    X, y = blobs
+    extensions = [np.eye(4), np.arange(4.0)[:, np.newaxis]]
+    couplings = [rbf_kernel(E, gamma=0.5) for E in extensions]
+    options = {"C": 5, "gamma": 0.5, "probability": None, "svm_tol": 1e-7}
+    one = LearnedSBC(extensions=extensions, **options).fit(X, y)
+    two = LearnedSBC(couplings=couplings, **options).fit(X, y)
+    np.testing.assert_allclose(two.weights_, one.weights_, rtol=1e-6)
+    np.testing.assert_allclose(two.binary_outputs(X), one.binary_outputs(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("weights", ["learned", "class_frequencies"])
+def test_a_precomputed_kernel_is_that_of_the_features(blobs, weights):
+    X, y = blobs
+    options = {"C": 5, "gamma": 0.5, "weights": weights, "svm_tol": 1e-7, "dtype": "float64"}
+    plain = LearnedSBC(**options).fit(X, y)
+    kernel = LearnedSBC(kernel="precomputed", **options)
+    K = rbf_kernel(X, gamma=0.5)
+    kernel.fit(K, y)
+    np.testing.assert_allclose(kernel.binary_outputs(K), plain.binary_outputs(X), atol=1e-4)
+    np.testing.assert_allclose(kernel.predict_proba(K), plain.predict_proba(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", rbf_kernel])
+def test_other_kernels_of_the_features(iris, kernel):
+    X, y = iris
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    options = {"C": 10, "gamma": 0.1, "weights": "class_frequencies", "probability": None}
+    classifier = LearnedSBC(kernel=kernel, coef0=1.0, degree=2, **options).fit(X, y)
+    assert classifier.score(X, y) > 0.85
+
+
+def test_fewer_negatives_are_trained_on(blobs):
+    X, y = blobs
+    options = {"C": 5, "weights": "class_frequencies", "cv": 3}
+    few = LearnedSBC(n_negatives=1, random_state=0, **options).fit(X, y)
+    assert few._trained.counts.samples.sum() == 2 * len(y)
+    assert few.score(X, y) > 0.7
+    again = LearnedSBC(n_negatives=1, random_state=0, **options).fit(X, y)
+    np.testing.assert_array_equal(few.predict_proba(X), again.predict_proba(X))

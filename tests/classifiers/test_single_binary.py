@@ -24,8 +24,11 @@ from sklearn.tree import DecisionTreeClassifier
 from polychotomy import GreedySearchCV, SharedKernelSVC, SingleBinaryClassifier, make_code
 from polychotomy.decoding import decode
 from polychotomy.kernel import ConcatenatedSVC, JointSVC
+from polychotomy.learners import Concatenated, SingleCall
+from polychotomy.training import Asking
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -35,14 +38,14 @@ from polychotomy.kernel import ConcatenatedSVC, JointSVC
         {"n_negatives": "auto"},
         {"n_negatives": 3, "negatives": "near"},
         {"n_negatives": 4, "negatives": "hard"},
-        {"scheme": "single_call", "decoder": "hinge"},
-        {"scheme": "single_call", "extension": "one_vs_one", "decoder": "probability"},
+        {"replication": SingleCall(decoder="hinge")},
+        {"replication": SingleCall("one_vs_one", "probability")},
         {"estimator": SharedKernelSVC(kernel="poly", gamma=0.05, coef0=1)},
         {"estimator": RandomForestClassifier(30, random_state=0), "probability": None},
         {"estimator": KNeighborsClassifier(), "extension": "identity"},
         {"estimator": make_pipeline(PolynomialFeatures(2), RidgeClassifier()), "probability": None},
-        {"estimator": LinearSVC(random_state=0), "scheme": "kesler"},
-        {"estimator": LogisticRegression(), "scheme": "kesler"},
+        {"estimator": LinearSVC(random_state=0), "replication": "kesler"},
+        {"estimator": LogisticRegression(), "replication": "kesler"},
     ],
     ids=str,
 )
@@ -70,11 +73,10 @@ def test_predictions_and_scores(digits):
     np.testing.assert_array_equal(replicas.predict(X), np.array(sorted(words))[outputs.argmax(1)])
     assert replicas.problems_[0] == "q against the rest"
     assert replicas.decoder_ == "argmax"
-    calls = SingleBinaryClassifier(scheme="single_call", probability=None).fit(X, words[y])
+    calls = SingleBinaryClassifier(None, "single_call", probability=None).fit(X, words[y])
     scores = decode(calls.binary_outputs(X), make_code("bch", 10), "euclidean")
     np.testing.assert_allclose(calls.decision_function(X), scores)
     assert calls.extension_.shape == (14, 14)
-    assert calls.set_params(feature="numeric").fit(X, y).extension_.shape == (14, 1)
 
 
 def test_replicas_are_not_made_where_that_can_be(digits):
@@ -97,19 +99,19 @@ def test_replicas_are_not_made_where_that_can_be(digits):
 
 @pytest.mark.parametrize("labels", [[0, 1], ["no", "yes"], [True, False]])
 @pytest.mark.parametrize(
-    ("base", "scheme"),
+    ("base", "replication"),
     [
-        (None, "replicate"),
+        (None, None),
         (None, "single_call"),
-        (SVC(), "replicate"),
-        (DecisionTreeClassifier(max_depth=3, random_state=0), "replicate"),
+        (SVC(), "bch"),
+        (DecisionTreeClassifier(max_depth=3, random_state=0), "bch"),
         (LogisticRegression(fit_intercept=False), "kesler"),
     ],
     ids=str,
 )
-def test_two_classes_are_the_binary_classifier_itself(base, scheme, labels, iris):
+def test_two_classes_are_the_binary_classifier_itself(base, replication, labels, iris):
     X, y = iris[0][50:], np.array(labels)[iris[1][50:] - 1]
-    classifier = SingleBinaryClassifier(base, scheme=scheme).fit(X, y)
+    classifier = SingleBinaryClassifier(base, replication).fit(X, y)
     itself = clone(SharedKernelSVC() if base is None else base).fit(X, y)
     np.testing.assert_array_equal(classifier.predict(X), itself.predict(X))
     assert classifier.binary_outputs(X).shape == (100, 1)
@@ -126,7 +128,7 @@ def test_two_classes_are_the_binary_classifier_itself(base, scheme, labels, iris
 def test_calibration_is_shared_or_of_each_class(shared, iris):
     X, y = iris
     classifier = SingleBinaryClassifier(shared_calibration=shared).fit(X, y)
-    calibrators = classifier._probabilities.calibrators
+    calibrators = classifier._readout.calibrators
     assert len(calibrators) == 3
     assert len(set(calibrators)) == (1 if shared else 3)
     assert classifier.calibration_ == "sigmoid"
@@ -148,7 +150,7 @@ def test_calibration_is_by_outputs_that_were_held_out(iris):
 
     positive = (y[:, np.newaxis] == np.arange(3)).ravel(order="F")
     expected = fit_sigmoid(outputs.ravel(order="F"), positive, np.ones(450))
-    found = classifier._probabilities.calibrators[0]
+    found = classifier._readout.calibrators[0]
     assert found.slope == pytest.approx(expected.slope, rel=0.02)
     assert found.intercept == pytest.approx(expected.intercept, rel=0.02)
 
@@ -157,23 +159,25 @@ def test_own_probabilities_are_taken_as_they_are(iris):
     X, y = iris
     classifier = SingleBinaryClassifier(HistGradientBoostingClassifier(max_iter=10)).fit(X, y)
     assert classifier.calibration_ == "none"
-    assert classifier._probabilities.calibrators is None
+    assert set(classifier._readout.calibrators) == {None}
     q = np.array(
         [
             classifier.estimator_.predict_proba(np.hstack([X, np.tile(row, (150, 1))]))[:, 1]
             for row in classifier.extension_
         ]
     ).T
-    np.testing.assert_allclose(classifier._binary_probabilities(X), q)
+    np.testing.assert_allclose(classifier._readout.binary(Asking(classifier._trained, X)), q)
 
 
 def test_kesler_takes_its_learners_own_probabilities(iris):
     X, y = iris
-    classifier = SingleBinaryClassifier(LogisticRegression(), scheme="kesler").fit(X, y)
+    classifier = SingleBinaryClassifier(LogisticRegression(), "kesler").fit(X, y)
     assert (classifier.calibration_, classifier.probability_) == ("none", "coupling")
     margins = classifier.binary_outputs(X)
     np.testing.assert_allclose(
-        classifier._binary_probabilities(X), 1 / (1 + np.exp(-margins)), atol=1e-9
+        classifier._readout.binary(Asking(classifier._trained, X)),
+        1 / (1 + np.exp(-margins)),
+        atol=1e-9,
     )
     assert not classifier.estimator_.fit_intercept
     assert classifier.estimator_.coef_.shape == (1, 15)
@@ -181,8 +185,8 @@ def test_kesler_takes_its_learners_own_probabilities(iris):
 
 def test_kesler_with_sparse_data_pipelines_and_searches(iris):
     X, y = iris
-    plain = SingleBinaryClassifier(LogisticRegression(), scheme="kesler").fit(X, y)
-    sparse = SingleBinaryClassifier(LogisticRegression(), scheme="kesler").fit(csr_array(X), y)
+    plain = SingleBinaryClassifier(LogisticRegression(), "kesler").fit(X, y)
+    sparse = SingleBinaryClassifier(LogisticRegression(), "kesler").fit(csr_array(X), y)
     np.testing.assert_allclose(
         sparse.decision_function(csr_array(X)), plain.decision_function(X), atol=1e-5
     )
@@ -190,7 +194,7 @@ def test_kesler_with_sparse_data_pipelines_and_searches(iris):
         make_pipeline(MaxAbsScaler(), LinearSVC()),
         GreedySearchCV(LinearSVC(), {"C": 1.0}, cv=2, patience=1),
     ):
-        classifier = SingleBinaryClassifier(learner, scheme="kesler", probability=None)
+        classifier = SingleBinaryClassifier(learner, "kesler", probability=None)
         assert classifier.fit(X, y).score(X, y) > 0.9
 
 
@@ -299,26 +303,27 @@ def test_progress_is_drawn(iris):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"estimator": LinearSVC()}, r"linear in its features, as LinearSVC\(\).*'kesler'"),
+        ({"estimator": LinearSVC()}, r"linear in its features, as LinearSVC\(\).*Kesler"),
         ({"estimator": SharedKernelSVC(kernel="linear")}, "must not be linear"),
         ({"estimator": make_pipeline(StandardScaler(), LinearSVC())}, "must not be linear"),
         ({"estimator": GaussianNB()}, "must not be additive"),
         ({"estimator": SVC(kernel="precomputed")}, r"SharedKernelSVC\(kernel='precomputed'\)"),
-        ({"estimator": SVC(), "scheme": "kesler"}, "'kesler' is for linear classifiers"),
-        ({"estimator": None, "scheme": "kesler"}, "'kesler' is for linear classifiers"),
-        ({"estimator": SVC(kernel="linear"), "scheme": "kesler"}, "'fit_intercept'"),
+        ({"estimator": SVC(), "replication": "kesler"}, "is for linear classifiers"),
+        ({"estimator": None, "replication": "kesler"}, "is for linear classifiers"),
+        ({"estimator": SVC(kernel="linear"), "replication": "kesler"}, "'fit_intercept'"),
         ({"estimator": "svm"}, "must be a classifier instance"),
-        ({"scheme": "replicat"}, "'scheme' parameter must be one of.*Did you mean 'replicate'"),
-        ({"feature": "ordinal"}, "'feature' parameter must be one of"),
+        ({"replication": "identiy"}, "'extension' parameter must be one of.*Did you mean 'iden"),
+        ({"replication": "bch", "extension": "bch"}, "give one of the two"),
+        ({"replication": Concatenated(scale=0)}, "'scale' parameter must be a positive number"),
         ({"extension": np.ones((3, 2))}, "classes 0 and 1 .* are equal"),
         ({"extension": "orthogonal"}, "at least 4 classes"),
-        ({"extension": "single", "scheme": "single_call"}, "'extension' parameter must be one of"),
-        ({"extension": np.eye(3), "scheme": "single_call"}, "Problem 0"),
+        ({"replication": SingleCall("single")}, "'code' parameter must be one of"),
+        ({"replication": SingleCall(np.eye(3))}, "Problem 0"),
         ({"n_negatives": 3}, "an int from 1 to 2"),
         ({"n_negatives": 0}, "an int from 1 to 2"),
-        ({"n_negatives": 1, "scheme": "single_call"}, "is for scheme='replicate'"),
-        ({"negatives": "easy"}, "'negatives' parameter must be one of"),
-        ({"decoder": "nearest", "scheme": "single_call"}, "'decoder' parameter must be one of"),
+        ({"n_negatives": 1, "replication": "single_call"}, "is for replication=Concatenated"),
+        ({"n_negatives": 1, "negatives": "easy"}, "'negatives' parameter must be one of"),
+        ({"replication": SingleCall(decoder="nearest")}, "'decoder' parameter must be one of"),
         ({"calibration": "platt"}, "'calibration' parameter must be one of"),
         ({"probability": "coupling"}, "needs a code that is one-vs-one"),
     ],

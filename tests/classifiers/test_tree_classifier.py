@@ -229,6 +229,7 @@ def test_the_path_follows_the_outputs(digits):
             assert label in side
 
 
+@pytest.mark.slow
 def test_scores_agree_with_predictions(digits):
     X, y = digits
     hybrid = two_children(from_code(make_code("one_vs_rest", 6), range(6)), balanced(range(6, 10)))
@@ -549,7 +550,7 @@ def test_precomputed_kernels(iris):
     K = rbf_kernel(X[test], X[train], gamma=0.5)
     np.testing.assert_array_equal(kernel.predict(K), plain.predict(X[test]))
     np.testing.assert_allclose(kernel.predict_proba(K), plain.predict_proba(X[test]), atol=1e-6)
-    with pytest.raises(ValueError, match="cannot go by a precomputed kernel"):
+    with pytest.raises(ValueError, match="precomputed kernel"):
         TreeClassifier(SVC(kernel="precomputed")).fit(rbf_kernel(X), y)
 
 
@@ -633,6 +634,7 @@ def test_classes_of_one_sample_and_unequal_depths(rng):
         TreeClassifier(SVC()).fit(X, y)
 
 
+@pytest.mark.slow
 def test_a_thousand_classes(rng):
     y = np.repeat(np.arange(1000), 3)
     X = np.column_stack([y % 10, y // 10 % 10, y // 100]) + 0.1 * rng.normal(size=(3000, 3))
@@ -710,5 +712,5 @@ def test_files_that_are_no_text_are_refused(iris, tmp_path):
         TreeClassifier(structure=tmp_path / "missing").fit(*iris)
     with (tmp_path / "large").open("wb") as file:
         file.truncate(10**8)
-    with pytest.raises(StructureError, match=r"may have 5000000 characters\. Got 10{8} bytes"):
+    with pytest.raises(StructureError, match=r"5000000 characters\. Got 10{8} bytes"):
         TreeClassifier(structure=tmp_path / "large").fit(*iris)

@@ -17,11 +17,11 @@ import typer
 from typer.testing import CliRunner
 
 from polychotomy import datasets
-from polychotomy.choose import Reduction
 from polychotomy.cli import _reported_model, _running
 from polychotomy.cli._app import app
 from polychotomy.datasets import make_preprocessor
-from polychotomy.lab import Failure, Plan, Progress, Samples, Store, _measure, make_base
+from polychotomy.evaluate import Failure, Progress, Samples, Schedule, Store, _bench
+from polychotomy.reductions import Reduction, make_base
 
 runner = CliRunner()
 FAST = ("--base", "ridge", "--reductions", "one_vs_one,one_vs_rest", "--jobs", "1")
@@ -67,7 +67,7 @@ def test_a_file_gives_a_table_and_a_recommendation(land, tmp_path):
     for heading in ("problems", "error %", "log loss", "Brier", "fit s", "predict s", "rank"):
         assert heading in shown
     assert "Use one_vs_" in shown
-    assert "McNemar's test of the predictions for 90 samples" in shown
+    assert "corrected resampled t-test over 3 folds" in shown
     assert not list((tmp_path / "temporary").iterdir())
 
 
@@ -135,7 +135,10 @@ def test_large_data_can_be_limited(land):
 
 def test_for_programs(land):
     found = json.loads(run(land, *FAST, "--protocol", "cv3", "--json").stdout)
-    assert set(found) == {"tables", "overall", "recommended", "why", "how_sure", "failures"}
+    assert set(found) == {
+        *("tables", "overall", "recommended", "why", "recommendation", "how_sure", "failures"),
+    }
+    assert found["recommendation"]["method"] == found["recommended"]
     (table,) = found["tables"].values()
     assert {row["method"] for row in table} == {"one_vs_one", "one_vs_rest"}
     assert 0 <= table[0]["means"]["error"] < 0.5
@@ -144,7 +147,7 @@ def test_for_programs(land):
 def test_a_store_is_used_again(land, tmp_path, monkeypatch):
     store = tmp_path / "land.sqlite"
     first = run(land, *FAST, "--protocol", "cv3", "--store", store, "--json")
-    monkeypatch.setattr(_measure, "_measure", None)  # nothing can be computed
+    monkeypatch.setattr(_bench.Bench, "measure", None)  # nothing can be computed
     again = run(land, *FAST, "--protocol", "cv3", "--store", store, "--json")
     assert again.stdout == first.stdout
     with Store(store) as opened:
@@ -190,7 +193,7 @@ def test_what_a_reduction_cannot_do_is_told_and_left_out(land):
     assert (
         "land: orthogonal (ridge) failed in 2 folds: There is no orthogonal code" in result.stderr
     )
-    assert "Only bch was compared in full." in result.stdout
+    assert "Use bch: nothing else was compared in full." in result.stdout
 
 
 def test_if_nothing_works_that_is_the_end(land):
@@ -209,12 +212,12 @@ def test_small_classes_are_told(land):
     ("content", "options", "message"),
     [
         (b"\x89PNG\x00", "", "is not UTF-8 text"),
-        (b"a,class\n1,x\n2,x\n", "", "must hold two classes or more"),
+        (b"a,class\n1,x\n2,x\n", "", "must contain at least two classes"),
         (b"a,class\n1,x\n2,y\n", "", "as many classes as there are rows"),
         (b"a,class\n1,x\n2,y\n3,x\n", "--target cover", "There is no column 'cover'"),
         (b"a,class\n1,x\n2,y\n3,x\n", "", "the largest has 2. Take the protocol cv2"),
         (b"a,b,class\n1,,x\n2,,y\n3,,x\n", "", "All values are missing"),
-        (b"a,a,class\n1,2,x\n2,3,y\n3,2,x\n", "", "has twice: 'a'"),
+        (b"a,a,class\n1,2,x\n2,3,y\n3,2,x\n", "", "repeats 'a'"),
     ],
 )
 def test_bad_data_are_told(tmp_path, content, options, message):
@@ -255,7 +258,7 @@ def test_the_report_is_written_of_all_cells(land, tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(
         "polychotomy.report.write_report",
-        lambda cells, path, model, title: written.append((len(cells), path, title)),
+        lambda cells, path, model, title, summary: written.append((len(cells), path, title)),
     )
     path = tmp_path / "land.html"
     result = run(land, *FAST, "--protocol", "cv3", "--report", path)
@@ -268,7 +271,8 @@ def reported(monkeypatch):
     """The models that reports are given."""
     models = []
     monkeypatch.setattr(
-        "polychotomy.report.write_report", lambda cells, path, model, title: models.append(model)
+        "polychotomy.report.write_report",
+        lambda cells, path, model, title, summary: models.append(model),
     )
     return models
 
@@ -283,28 +287,28 @@ def test_the_report_is_given_the_recommended_method_trained_on_all_samples(
     result = run(land, "--base", "ridge", "--reductions", "linkage_tree", *options)
     assert "Training linkage_tree (ridge) on all 90 samples of land for the report" in result.stderr
     assert "That took " in result.stderr
-    (tree,) = reported
-    assert tree.classes_.tolist() == [9, 10, 100]
+    (model,) = reported
+    assert model.classes_.tolist() == [9, 10, 100]
     alone = Reduction("linkage_tree").make(make_base("ridge"), random_state=0)
-    samples = Samples.make("land", frame.drop(columns="cover"), frame["cover"])
-    X = make_preprocessor(samples.data).fit_transform(samples.data)
+    data = frame.drop(columns="cover")
+    X = make_preprocessor(data).fit_transform(data)
     alone.fit(X, frame["cover"])
-    assert tree.structure_ == alone.structure_
-    assert np.array_equal(tree.predict(X), alone.predict(X))
+    assert model[-1].structure_ == alone.structure_
+    assert np.array_equal(model.predict(data), alone.predict(X))
 
 
+@pytest.mark.slow
 def test_the_model_of_the_report_is_tuned_as_the_cells_were(land, tmp_path, reported):
     options = ("--protocol", "cv3", "--jobs", "1", "--tune", "greedy")
     run(land, "--base", "ridge", "--reductions", "bch", *options, "--report", tmp_path / "a.html")
     (model,) = reported
     samples = Samples.of(datasets.read(land))
     everything = np.arange(90)
-    (task, *_) = Plan(samples, ["bch"], ["ridge"], protocol="cv3", tuning="greedy").tasks
-    (cell,) = _measure.compute([replace(task, train=everything, test=everything)], samples)
-    assert model.estimator.alpha == cell.chosen["estimator__alpha"]
+    (task, *_) = Schedule(samples, ["bch"], ["ridge"], protocol="cv3", tuning="greedy").tasks
+    (cell,) = _bench.compute([replace(task, train=everything, test=everything)], samples)
+    assert model[-1].estimator.alpha == cell.chosen["estimator__alpha"]
     named = np.array(samples.classes)[cell.predicted]
-    X = make_preprocessor(samples.data).fit_transform(samples.data)
-    assert np.array_equal(model.predict(X), named)
+    assert np.array_equal(model.predict(samples.data), named)
 
 
 def test_of_several_data_sets_and_bases_it_is_the_first_that_has_the_method(
@@ -318,13 +322,16 @@ def test_of_several_data_sets_and_bases_it_is_the_first_that_has_the_method(
     )
     (model,) = reported
     base = found["recommended"].removeprefix("one_vs_one (").removesuffix(")")
-    assert type(model.estimator) is type(make_base(base))
-    assert model.estimators_[0].n_features_in_ == 4  # soil is two indicators
+    assert type(model[-1].estimator) is type(make_base(base))
+    assert model[-1].estimators_[0].n_features_in_ == 4  # soil is two indicators
     assert len(model.classes_) == 3
 
 
 def test_a_model_that_cannot_be_trained_does_not_spoil_the_report(land, tmp_path, monkeypatch):
-    monkeypatch.setattr(_reported_model, "_labels", lambda classes: np.zeros(len(classes)))
+    def fail(*_, **__):
+        raise ValueError("Classification needs at least two classes.")
+
+    monkeypatch.setattr(_reported_model, "train_task", fail)
     path = tmp_path / "land.html"
     result = run(land, *FAST, "--protocol", "cv3", "--report", path)
     assert "The report shows no trained model: Classification needs at least two" in result.stderr
@@ -401,6 +408,7 @@ def test_if_the_report_fails_the_results_are_kept(land, tmp_path, monkeypatch):
         "--base tree --tune greedy",
         "--seed -1",
         "--jobs 0",
+        "--prefer speed",
         "--nonsense",
     ],
 )
@@ -415,7 +423,7 @@ def test_help_has_examples_and_says_what_the_status_means():
 
 
 def test_an_interrupt_is_told_and_nothing_is_lost(land, tmp_path, monkeypatch):
-    monkeypatch.setattr(Plan, "run", _interrupted)
+    monkeypatch.setattr(Schedule, "run", _interrupted)
     result = run(land, *FAST, "--protocol", "cv3", status=130)
     assert "Interrupted." in result.stderr
     assert "finished cells were kept" in result.stderr

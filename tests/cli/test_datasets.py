@@ -78,7 +78,7 @@ def test_show_tells_of_columns_that_are_not_what_they_seem(tmp_path):
     lines = run("show", path).stdout.splitlines()
     assert lines[-2:] == [
         "Left out, since no value occurs twice: 'day'.",
-        "Taken for numbers like all others, though they only count the rows: 'id'.",
+        "Used as numbers, although they only count the rows: 'id'.",
     ]
     assert json.loads(run("show", path, "--json").stdout)["remarks"] == lines[-2:]
     path.write_text("x,cover\n3,oak\n4,elm\n6,elm\n")

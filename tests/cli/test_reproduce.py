@@ -5,7 +5,8 @@ import pytest
 from typer.testing import CliRunner
 
 from polychotomy.cli._app import app
-from polychotomy.lab import Plan, Store, _measure, experiments
+from polychotomy.evaluate import Schedule, Store, _bench
+from polychotomy.lab import experiments
 from tests.lab.experiments.tiny import make_methods, make_tiny
 
 runner = CliRunner()
@@ -94,7 +95,7 @@ def test_what_experiments_share_is_computed_once(tmp_path):
 def test_a_store_is_used_again(tmp_path, monkeypatch):
     options = ("tiny", "--jobs", "1", "--store", tmp_path / "tiny.sqlite")
     first = run(*options)
-    monkeypatch.setattr(_measure, "_measure", None)  # nothing can be computed
+    monkeypatch.setattr(_bench.Bench, "measure", None)  # nothing can be computed
     assert run(*options).stdout == first.stdout
 
 
@@ -168,21 +169,21 @@ def test_failures_are_told(monkeypatch):
     def fail(*_):
         raise ValueError("no luck")
 
-    monkeypatch.setattr(_measure, "_measure", fail)
+    monkeypatch.setattr(_bench.Bench, "measure", fail)
     said = run("tiny", "--data", "iris", "--jobs", "1", status=1).stderr
     assert "iris: OVA (ridge) failed in 3 folds: no luck" in said
     assert said.strip().endswith("Nothing could be computed.")
 
 
 def test_what_fails_does_not_move_other_cells(monkeypatch):
-    real = _measure._measure
+    real = _bench.Bench.measure
 
-    def sometimes(task, *rest):
+    def sometimes(self, task):
         if (task.data_set, task.reduction, task.fold) == ("iris", "OVA", 1):
             raise ValueError("no luck")
-        return real(task, *rest)
+        return real(self, task)
 
-    monkeypatch.setattr(_measure, "_measure", sometimes)
+    monkeypatch.setattr(_bench.Bench, "measure", sometimes)
     found = json.loads(run("more", "tiny", "--jobs", "1", "--json").stdout)
     folds = [
         (f["data_set"], f["method"], f["n_folds"])
@@ -211,7 +212,7 @@ def test_an_interrupt_is_told_and_nothing_is_lost(tmp_path, monkeypatch):
             store.add(outcome)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Plan, "run", interrupted)
+    monkeypatch.setattr(Schedule, "run", interrupted)
     store = tmp_path / "tiny.sqlite"
     said = run("tiny", "--jobs", "1", "--store", store, status=130).stderr
     assert f"What was finished is in {store}" in said

@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from polychotomy.cli._app import app
-from polychotomy.lab import Store
-from tests.lab.cells import make_cell
+from polychotomy.evaluate import Store
+from tests.evaluate.cells import make_cell
 
 runner = CliRunner()
 
@@ -58,7 +58,7 @@ def test_show_writes_a_report_of_one_comparison(store, tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(
         "polychotomy.report.write_report",
-        lambda cells, path, title, model: written.append(len(cells)),
+        lambda cells, path, title, model, summary: written.append(len(cells)),
     )
     path = tmp_path / "r.html"
     assert str(path) in run("show", store, "--data-set", "sea", "--report", path).stderr

@@ -175,7 +175,7 @@ def test_labels_may_say_none_and_files_keep_what_they_are(tmp_path):
 def test_infinite_numbers_are_told(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("x,class\n1,a\ninf,b\n")
-    assert "must hold finite numbers: 'x'" in run("structure", "design", path, status=1).stderr
+    assert "must be finite: 'x'" in run("structure", "design", path, status=1).stderr
 
 
 def test_what_a_notepad_writes_is_read(tmp_path):

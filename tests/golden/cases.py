@@ -24,6 +24,7 @@ from polychotomy import (
     SingleBinaryClassifier,
     TreeClassifier,
 )
+from polychotomy.learners import SingleCall
 
 MIXED = """
 "" {
@@ -270,17 +271,17 @@ CASES = {
         )
     ),
     "sbc single call": _fitted(
-        lambda: SingleBinaryClassifier(svm(), "bch", "single_call", decoder="auto", cv=3)
+        lambda: SingleBinaryClassifier(svm(), SingleCall("bch", "auto"), cv=3)
     ),
     "sbc single call hamming": _fitted(
-        lambda: SingleBinaryClassifier(svm(), "bch", "single_call", decoder="hamming", cv=3)
+        lambda: SingleBinaryClassifier(svm(), SingleCall("bch", "hamming"), cv=3)
     ),
-    "sbc kesler": _fitted(
-        lambda: SingleBinaryClassifier(LogisticRegression(), scheme="kesler", cv=3)
-    ),
+    "sbc kesler": _fitted(lambda: SingleBinaryClassifier(LogisticRegression(), "kesler", cv=3)),
     "sbc two classes": _two_classes(lambda: SingleBinaryClassifier(svm())),
     # a learned kernel
-    "sbc kernel": _fitted(lambda: KernelSBCClassifier(2.0, 0.05, svm_tol=1e-6, cv=3)),
+    "sbc kernel": _fitted(
+        lambda: KernelSBCClassifier(2.0, 0.05, weights="learned", svm_tol=1e-6, cv=3)
+    ),
     "sbc kernel frequencies": _fitted(
         lambda: KernelSBCClassifier(
             2.0, 0.05, weights="class_frequencies", svm_tol=1e-6, cv=3, dtype="float64"

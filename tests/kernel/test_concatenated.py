@@ -12,7 +12,7 @@ from polychotomy import SharedKernelSVC
 from polychotomy.kernel import fit_concatenated
 from polychotomy.kernel._concatenated import ConcatenatedKernel, Entries
 from polychotomy.kernel._functions import Kernel
-from polychotomy.kernel._rows import KernelRows
+from polychotomy.kernel._kernel_rows import KernelRows
 
 A = np.array([[1.0, 0.0, 0.5], [0.0, 2.0, 0.0], [0.0, 0.0, 1.0]])
 EXACT = {"tol": 1e-8, "dtype": "float64"}

@@ -155,37 +155,24 @@ class Frozen:
     squared_norm = WeightedCoupling.squared_norm
 
 
-def test_one_step_of_the_paper_by_hand():
-    """Section 3.1, steps 3 and 4: μ + d, normalised to R only where the sum is above it."""
-    from polychotomy.kernel._learned_coupling import _paper
-
-    point = Frozen([2.0, 1.0])
-    (scaled,) = _paper(point, point, 2.0, 1e-3)
-    np.testing.assert_allclose(scaled, [1.2, 0.8])
-    (free,) = _paper(point, point, 10.0, 1e-3)
-    np.testing.assert_allclose(free, [3, 2])
-    point = Frozen([0.5, 0.5])
-    assert _paper(point, point, 2.0, 1e-3) == []
-
-
-def test_one_step_of_the_default_by_hand():
-    from polychotomy.kernel._learned_coupling import _multiplicative
+def test_one_step_by_hand():
+    from polychotomy.kernel._learned_coupling import _next_weights
 
     point = Frozen([16.0, 1.0])
-    ahead, safe = _multiplicative(point, point, 2.0, 1e-3)
+    ahead, safe = _next_weights(point, point, 2.0, 1e-3)
     np.testing.assert_allclose(ahead, [16 / 9, 2 / 9])
     np.testing.assert_allclose(safe, [8 / 5, 2 / 5])
     point = Frozen([1.0, 1.0])
-    assert _multiplicative(point, point, 2.0, 1e-3) == []
+    assert _next_weights(point, point, 2.0, 1e-3) == []
 
 
 def test_a_basis_without_weight_that_would_help_is_no_optimum():
     """The weights hardly change, but the derivative says that they must."""
-    from polychotomy.kernel._learned_coupling import _multiplicative
+    from polychotomy.kernel._learned_coupling import _next_weights
 
     point = Frozen([1.0, 3.0])
     point.weights = np.array([1.0, 1e-9])
-    assert len(_multiplicative(point, point, 1.0, 1e-3)) == 2
+    assert len(_next_weights(point, point, 1.0, 1e-3)) == 2
 
 
 class Convex:
@@ -209,42 +196,14 @@ def test_a_problem_with_a_known_optimum():
     np.testing.assert_allclose(found.best.weights, np.sqrt(a), rtol=1e-5)
 
 
-def test_the_papers_step_stands_still_elsewhere():
-    """Where d is proportional to μ: for g = Σ a_j/μ_j, at μ ∝ ∛a instead of √a."""
-    a = np.array([1.0, 8.0])
-    found = learn_coupling(
-        lambda M, start: Convex(a, M), diagonal_bases(2), 3.0, optimizer="paper", tol=1e-9
-    )
-    np.testing.assert_allclose(found.best.weights, [1, 2], rtol=1e-6)
-    assert found.best.optimality_gap(3.0) > 0.05
-    best = learn_coupling(lambda M, start: Convex(a, M), diagonal_bases(2), 3.0)
-    assert best.best.objective < found.best.objective
-
-
-def test_the_papers_step_may_jump_for_ever():
-    """Where d is large against μ, as on vehicle: it is told, and the default does not."""
-    a = np.array([3000.0, 6000.0])
-    solve = lambda M, start: Convex(a, M)  # noqa: E731
-    with pytest.warns(ConvergenceWarning, match=r"rose in 4 of 5 steps.*'multiplicative'"):
-        found = learn_coupling(solve, diagonal_bases(2), 1.0, optimizer="paper", max_iter=6)
-    assert len(found.objectives) == found.n_solves == 6
-    assert found.objectives[-1] > 2 * found.objectives.min()
-    best = learn_coupling(solve, diagonal_bases(2), 1.0)
-    np.testing.assert_allclose(best.best.weights, np.sqrt(a) / np.sqrt(a).sum(), rtol=1e-3)
-
-
 def test_vehicle(shared_data):
-    """γ = 0.25, C = 16, R = √m: the paper's step jumps to and fro, farther each time."""
+    """γ = 0.25, C = 16, R = √m, where a plain gradient step jumps to and fro."""
     X, y = shared_data("vehicle")
     X, y = (X - X.mean(axis=0)) / X.std(axis=0), np.unique(y, return_inverse=True)[1]
     bases = extension_couplings(single_entries(4), 0.25)
     solve, radius = solver(X, y, gamma=0.25, C=16), np.sqrt(len(y))
-    with pytest.warns(ConvergenceWarning, match="jumps between extremes"):
-        paper = learn_coupling(solve, bases, radius, optimizer="paper", max_iter=9)
     found = learn_coupling(solve, bases, radius)
     assert found.n_solves <= 10
-    assert found.best.objective < paper.objectives.min()
-    assert paper.objectives[-2:].max() > 1.4 * found.best.objective
     assert found.best.optimality_gap(radius) < 0.01
 
 
@@ -264,8 +223,6 @@ def test_solves_are_counted_aloud(solve, bases):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"optimizer": "papre"}, r"'optimizer' parameter must be one of .*Did you mean 'paper'\?"),
-        ({"optimizer": 1}, "'optimizer' parameter must be one of"),
         ({"tol": 0}, "'tol' parameter must be a number between 0 and 1. Got 0"),
         ({"tol": "small"}, "'tol' parameter"),
         ({"max_iter": 0}, "'max_iter' parameter must be a positive int. Got 0"),

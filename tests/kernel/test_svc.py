@@ -147,7 +147,7 @@ def test_a_code_of_it_is_a_code_of_svcs(code, digits):
     assert ours.decoder_ == ("votes" if code == "one_vs_one" else "hinge")
     assert len(ours.estimators_) == len(theirs.estimators_)
     for s, estimator in enumerate(ours.estimators_[:3]):
-        column = ours._model.outputs(X, ["margin"] * len(ours.estimators_))[:, s]
+        column = ours._trained.outputs(X, "margin")[:, s]
         np.testing.assert_allclose(estimator.decision_function(X), column, atol=1e-4)
 
 

@@ -398,7 +398,7 @@ def test_methods_are_in_the_words_of_the_library():
 
 def test_a_table_becomes_a_frame():
     frame = pd.DataFrame(published.table("tax-duin-2").cells)
-    assert list(frame) == [field.name for field in fields(published.Cell)]
+    assert list(frame) == [field.name for field in fields(published.PublishedCell)]
     assert len(frame) == 120
 
 

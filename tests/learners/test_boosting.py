@@ -7,8 +7,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from polychotomy import CodeClassifier
-from polychotomy.lab import make_base
 from polychotomy.learners._boosting import StumpBoosting
+from polychotomy.reductions import make_base
 
 
 @parametrize_with_checks([StumpBoosting(n_rounds=20), StumpBoosting(20, one_sided=True)])

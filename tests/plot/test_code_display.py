@@ -53,5 +53,5 @@ def test_from_estimator(iris):
 
 
 def test_the_number_of_names_must_fit():
-    with pytest.raises(ValueError, match="'class_names' parameter must hold 3 names"):
+    with pytest.raises(ValueError, match="'class_names' parameter must have 3 names"):
         CodeDisplay(make_code("one_vs_one", 3), class_names=["a", "b"])

@@ -137,7 +137,7 @@ def test_methods_that_are_alike_can_be_drawn():
     [
         ([[1.0, 2.0]], {"control": "x"}, "'control' parameter must be one of '0', '1'"),
         ([1.0, 2.0], {}, r"Got shape \(2,\)"),
-        ([[1.0, 2.0]], {"datasets": ["a", "b"]}, r"shape \(1, 1, 2\) .* Got \(1, 1, 1\)"),
+        ([[1.0, 2.0]], {"datasets": ["a", "b"]}, r"shape \(1, 1, 2\): .* Got \(1, 1, 1\)"),
     ],
 )
 def test_bad_tables_are_refused(table, options, message):
@@ -200,7 +200,7 @@ def test_subsampling():
 
 def test_subsampling_needs_the_error_with_all_replicas():
     options = {"n_classes": [4], "names": ["car"]}
-    with pytest.raises(ValueError, match=r"errors of 'car' .* all 3 of them"):
+    with pytest.raises(ValueError, match=r"replicas of 'car' .* all 3 of them"):
         SubsamplingDisplay.from_errors([[0.2, 0.1]], n_negatives=[[1, 2]], **options)
     with pytest.raises(ValueError, match="last error must be above 0"):
         SubsamplingDisplay.from_errors([[0.2, 0.0]], n_negatives=[[1, 3]], **options)

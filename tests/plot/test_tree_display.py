@@ -101,8 +101,8 @@ def test_a_single_class_can_be_drawn():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"class_counts": [1]}, "'class_counts' parameter must hold 2 values. Got 1"),
-        ({"node_errors": [0.1, 0.2]}, "'node_errors' parameter must hold 1 values. Got 2"),
+        ({"class_counts": [1]}, "'class_counts' parameter must have 2 values. Got 1"),
+        ({"node_errors": [0.1, 0.2]}, "'node_errors' parameter must have 1 values. Got 2"),
     ],
 )
 def test_what_does_not_fit_is_refused(options, message):

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -25,11 +25,20 @@ def test_least_squares_is_a_minimum_for_any_code_and_input(data):
     assert max(_twins.kkt_residual(pi, qi, code) for pi, qi in zip(p, q, strict=True)) < 1e-9
 
 
+def _is_well_conditioned(q, code):
+    """Whether each eigenvalue of the matrix to invert is either zero or far from it."""
+    matrices = np.stack([_twins.normal_matrix(qi, code) for qi in q]) + 1
+    sizes = np.linalg.eigvalsh(matrices)
+    ratio = sizes / sizes[:, -1:]
+    return not ((ratio > 1e-14) & (ratio < 1e-9)).any()
+
+
 @pytest.mark.parametrize("method", ["least_squares", "inverse", "votes"])
 @given(data=st.data())
 def test_relabelling_and_reordering_permute_the_answer_and_nothing_else(method, data):
     code = data.draw(codes())
     q = data.draw(binaries(code))
+    assume(method != "inverse" or _is_well_conditioned(q, code))
     rows = data.draw(st.permutations(range(code.n_classes)))
     columns = data.draw(st.permutations(range(code.n_problems)))
     other = Code(code.matrix[rows][:, columns])

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
 
 from polychotomy import SharedKernelSVC, SingleBinaryClassifier
+from polychotomy.learners import SingleCall
 
 ROWS = st.tuples(st.integers(-3, 3), st.integers(-3, 3))
 LEARNER = SharedKernelSVC(gamma=0.2, tol=1e-7, dtype="float64")
@@ -35,11 +36,10 @@ def test_relabelling_permutes_the_outputs_and_nothing_else(data):
 def test_probabilities_are_on_the_simplex(data):
     k = data.draw(st.integers(2, 5))
     X, y = data.draw(samples(k))
-    scheme = data.draw(st.sampled_from(["replicate", "single_call"]))
+    replication = data.draw(st.sampled_from(["identity", SingleCall("one_vs_rest")]))
     classifier = SingleBinaryClassifier(
         SharedKernelSVC(gamma=0.2),
-        "identity",
-        scheme,
+        replication,
         shared_calibration=data.draw(st.booleans()),
         cv=data.draw(st.sampled_from([None, 2])),
     )

@@ -365,8 +365,8 @@ def test_libagfs_strings_have_no_escapes():
         (two_children("a", "b"), "labels are integers from 0 on. Got the class 'a'"),
         (two_children(-1, 1), "Got the class -1"),
         (parse_structure('m { "C=1" {0 1} 2 }'), "Got names for 1 of 2 problems"),
-        (parse_structure('"a\\"b" {0 1}'), "cannot hold quotation marks"),
-        (parse_structure('"." {0 1}'), "nor be a full stop"),
+        (parse_structure('"a\\"b" {0 1}'), "cannot contain quotation marks"),
+        (parse_structure('"." {0 1}'), "or be a full stop"),
     ],
 )
 def test_what_libagf_cannot_read_is_not_written(structure, message):

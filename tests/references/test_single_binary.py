@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 
 from polychotomy import SharedKernelSVC, SingleBinaryClassifier, make_code
 from polychotomy.decoding import decode
+from polychotomy.learners import SingleCall
 
 KERNELS = [
     {"kernel": "rbf", "gamma": 0.1, "C": 3.0},
@@ -105,46 +106,29 @@ def test_so_are_some_of_them(data, options, negatives, n_negatives):
 
 
 @pytest.mark.parametrize("options", KERNELS, ids=lambda options: options["kernel"])
-@pytest.mark.parametrize("feature", ["nominal", "numeric"])
 @pytest.mark.parametrize("name", ["bch", "one_vs_one", "exhaustive"])
-def test_single_calls_are_those_of_libsvm(data, options, feature, name):
+def test_single_calls_are_those_of_libsvm(data, options, name):
     X, y = data
-    parameters = {"scheme": "single_call", "extension": name, "feature": feature}
-    ours = joint(options, random_state=0, **parameters).fit(X, y)
+    ours = joint(options, random_state=0, replication=SingleCall(name)).fit(X, y)
     code = ours.code_
     ell = code.n_problems
     Z, labels = [], []
     for i, x in enumerate(X):
         for s in range(ell):
             if code.matrix[y[i], s]:
-                Z.append([*x, *np.eye(ell)[s]] if feature == "nominal" else [*x, s + 1])
+                Z.append([*x, *np.eye(ell)[s]])
                 labels.append(code.matrix[y[i], s])
     theirs = libsvm(options).fit(Z, labels)
-    A = np.eye(ell) if feature == "nominal" else np.arange(1, ell + 1)[:, np.newaxis]
-    expected = outputs_of(theirs, X, A)
+    expected = outputs_of(theirs, X, np.eye(ell))
     np.testing.assert_allclose(ours.binary_outputs(X), expected, atol=3e-5)
     distances = np.array([[np.linalg.norm(f - a) for a in code.matrix] for f in expected])
     np.testing.assert_allclose(ours.decision_function(X), -distances, atol=1e-3)
 
 
-@pytest.mark.parametrize("options", KERNELS[:1])
-def test_sbc_single_is_a_single_call_of_the_identity(data, options):
-    """Section 3: SBC-SINGLE is SBC-ECOC with the identity, whose 0 is the label −1."""
-    X, y = data
-    single = joint(options, extension="single").fit(X, y)
-    for identity in ("identity", 2 * np.eye(4, dtype=int) - 1):
-        call = joint(options, extension=identity, scheme="single_call", feature="numeric")
-        call.fit(X, y)
-        np.testing.assert_array_equal(call.extension_, single.extension_)
-        np.testing.assert_array_equal(call.code_.matrix, single.code_.matrix)
-        np.testing.assert_allclose(call.binary_outputs(X), single.binary_outputs(X), atol=1e-9)
-        np.testing.assert_array_equal(call.predict(X), single.predict(X))
-
-
 def test_sbc_identity_is_a_single_call_with_a_nominal_feature(data):
     X, y = data
     one = joint(KERNELS[0], extension="identity").fit(X, y)
-    two = joint(KERNELS[0], extension="identity", scheme="single_call").fit(X, y)
+    two = joint(KERNELS[0], replication=SingleCall("one_vs_rest")).fit(X, y)
     np.testing.assert_allclose(one.binary_outputs(X), two.binary_outputs(X), atol=1e-9)
 
 
@@ -184,7 +168,7 @@ def test_weights_are_those_of_the_replicated_set(data, class_weight, rng):
 def test_kesler_with_a_perceptron_is_the_multi_vector_perceptron(data):
     X, y = data
     learner = Perceptron(shuffle=False, max_iter=7, tol=None, fit_intercept=True)
-    ours = SingleBinaryClassifier(learner, scheme="kesler", probability=None).fit(X, y)
+    ours = SingleBinaryClassifier(learner, "kesler", probability=None).fit(X, y)
     W = np.zeros((4, 7))
     pairs = [(a, b) for a in range(4) for b in range(a + 1, 4)]
     for _ in range(7):
@@ -220,7 +204,7 @@ def test_kesler_with_the_logistic_loss_minimises_its_sum_over_pairs(data):
 
     W = minimize(loss, np.zeros(28), jac=True, method="BFGS", options={"gtol": 1e-9}).x
     learner = LogisticRegression(C=C, tol=1e-10, max_iter=10_000)
-    ours = SingleBinaryClassifier(learner, scheme="kesler", probability=None).fit(X, y)
+    ours = SingleBinaryClassifier(learner, "kesler", probability=None).fit(X, y)
     np.testing.assert_allclose(ours.estimator_.coef_.ravel(), W, atol=1e-4)
     scores = A @ W.reshape(4, 7).T
     pairs = scores @ make_code("one_vs_one", 4).matrix

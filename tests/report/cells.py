@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from polychotomy.lab import Cell
+from polychotomy.evaluate import Cell
 
 
 def make_cell(

@@ -22,8 +22,24 @@ from selenium.webdriver.support.ui import Select, WebDriverWait  # noqa: E402
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 CHROMEDRIVER = shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and CHROMEDRIVER), reason="there is no Chromium with its driver on this machine"
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (CHROMIUM and CHROMEDRIVER),
+        reason="there is no Chromium with its driver on this machine",
+    ),
+]
+# Works for root and in small containers, and asks no server for updates or suggestions.
+ARGUMENTS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--window-size=1100,900",
 )
 ERRORS = {"bch": 0.1, "one_vs_one": 0.12, "one_vs_rest": 0.35, "exhaustive": 0.15}
 
@@ -32,7 +48,7 @@ ERRORS = {"bch": 0.1, "one_vs_one": 0.12, "one_vs_rest": 0.35, "exhaustive": 0.1
 def browser():
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1100,900"):
+    for argument in ARGUMENTS:
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options, webdriver.ChromeService(CHROMEDRIVER))

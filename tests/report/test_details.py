@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix
 from sklearn.pipeline import make_pipeline
@@ -14,9 +15,9 @@ from polychotomy import (
     make_code,
 )
 from polychotomy.assess import expected_calibration_error
-from polychotomy.choose import available_reductions
+from polychotomy.reductions import available_reductions
 from polychotomy.report._details import chosen_values, confused_pairs, details
-from polychotomy.report._problems import (
+from polychotomy.report._questions import (
     Questions,
     belongs_to,
     confusion,
@@ -133,11 +134,12 @@ def test_the_problems_of_a_code(iris):
         (TreeClassifier(structure="linkage"), "linkage_tree"),
         (TreeClassifier(structure="ddag"), "ddag"),
         (SingleBinaryClassifier(extension="bch"), "sbc_bch"),
-        (SingleBinaryClassifier(extension="bch", scheme="single_call"), "sbc_ecoc:euclidean"),
-        (KernelSBCClassifier(), "sbc_kernel"),
+        (SingleBinaryClassifier(replication="single_call"), "sbc_ecoc:euclidean"),
+        (KernelSBCClassifier(weights="learned"), "sbc_kernel"),
         (KernelSBCClassifier(weights="class_frequencies"), "sbc_kernel_frequencies"),
         (KernelSBCClassifier(weights=[1, 2]), None),
-        (LogisticRegression(), None),
+        (LogisticRegression(), "native"),
+        (DummyClassifier(), "majority"),
     ],
 )
 def test_which_method_a_model_belongs_to(model, reduction):

@@ -3,9 +3,10 @@ import pytest
 from scipy.stats import binomtest
 
 from polychotomy.assess import average_ranks, bootstrap_difference
-from polychotomy.lab import summarise
+from polychotomy.classifiers import Cost
+from polychotomy.evaluate import summarise
 from polychotomy.report._findings import find, same_samples, sureness
-from polychotomy.report._results import gather, in_words, measured, remarks
+from polychotomy.report._gathered import gather, in_words, measured, remarks
 from tests.report.cells import make_cell, random_cells
 
 
@@ -85,18 +86,18 @@ def test_a_sample_counts_the_first_time():
 
 def test_one_data_set():
     cells = [
-        _method("best", [0], seconds=9),
-        _method("level", [0, 1, 2], seconds=2),
-        _method("slow", [0, 3], seconds=5),
-        _method("worse", range(1, 13), seconds=1),
+        _method("best", [0], cost=Cost(9, 9)),
+        _method("level", [0, 1, 2], cost=Cost(2, 2)),
+        _method("slow", [0, 3], cost=Cost(5, 5)),
+        _method("worse", range(1, 13), cost=Cost(1, 1)),
     ]
-    results = gather(cells)
+    results = gather(cells, summarise(cells, prefer="cost"))
     findings = find(results)
     assert (findings.best.method, findings.chosen.method) == ("best", "level")
     assert [rival.row.method for rival in findings.rivals] == ["slow", "level", "worse"]
     worse = findings.rivals[-1]
     assert (worse.mcnemar.only_first_wrong, worse.mcnemar.only_second_wrong) == (12, 1)
-    assert worse.row.pvalue == pytest.approx(3 * binomtest(12, 13).pvalue)
+    assert worse.row.pvalue == pytest.approx(binomtest(12, 13, alternative="greater").pvalue)
     said = sureness(results, findings)
     assert "Significantly worse than best: worse." in said
     assert any(s.startswith("Not significantly worse than best: slow and level.") for s in said)

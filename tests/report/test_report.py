@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from polychotomy import CodeClassifier, report
 from polychotomy.plot._palette import method_colours
 from polychotomy.report import _write, write_report
-from polychotomy.report._figures import (
+from polychotomy.report._charts import (
     cost_figure,
     interval_figure,
     measure_figure,
@@ -20,8 +20,8 @@ from polychotomy.report._figures import (
     reliability_figure,
 )
 from polychotomy.report._findings import find
+from polychotomy.report._gathered import gather
 from polychotomy.report._page import on_dark, page_contents
-from polychotomy.report._results import gather
 from tests.report.cells import make_cell, random_cells
 
 vl_convert = pytest.importorskip("vl_convert", reason="needs the extra 'report'")
@@ -157,10 +157,18 @@ def test_a_thousand_data_sets_stay_small_too(tmp_path, rng):
 
 def test_the_table_has_the_means_and_marks_the_best(rng):
     cells = [
-        make_cell([0, 1], [0, 0], reduction="a", metrics={"error": 0.5, "log_loss": 0.25}),
-        make_cell([0, 1], [0, 1], reduction="b", metrics={"error": 0.0, "log_loss": 0.75}),
-        make_cell([0, 1], [0, 0], reduction="a", metrics={"error": 0.25}, data_set="wine"),
-        make_cell([0, 1], [0, 1], reduction="b", metrics={"error": 0.5}, data_set="wine"),
+        make_cell(
+            [0, 1], [0, 0], reduction="a", metrics={"error": 0.5, "score": 0.5, "log_loss": 0.25}
+        ),
+        make_cell(
+            [0, 1], [0, 1], reduction="b", metrics={"error": 0.0, "score": 1.0, "log_loss": 0.75}
+        ),
+        make_cell(
+            [0, 1], [0, 0], reduction="a", metrics={"error": 0.25, "score": 0.75}, data_set="wine"
+        ),
+        make_cell(
+            [0, 1], [0, 1], reduction="b", metrics={"error": 0.5, "score": 0.5}, data_set="wine"
+        ),
     ]
     contents = page_contents(cells, None, None)
     rows = {(row["data_set"], row["method"]): row for row in contents["rows"]}

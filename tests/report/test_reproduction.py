@@ -3,7 +3,7 @@ import re
 import pytest
 
 from polychotomy.report import _write, write_reproduction
-from polychotomy.report._figures import agreement_figure
+from polychotomy.report._charts import agreement_figure
 from polychotomy.report._reproduction import reproduction_contents
 from tests.lab.experiments.tiny import make_figure, make_tiny
 from tests.report.test_report import HOSTILE, Page

@@ -1,5 +1,7 @@
 """Section 4 of El-Yaniv, Pechyony and Yom-Tov: from replicas to classes."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,6 +10,9 @@ from hypothesis.extra.numpy import arrays
 from sklearn.datasets import make_blobs
 
 from polychotomy import KernelSBCClassifier
+from polychotomy.assess import risk_bound
+
+LearnedSBC = partial(KernelSBCClassifier, weights="learned")
 
 
 def losses(outputs, y):
@@ -35,7 +40,7 @@ def test_the_error_is_at_most_c_times_that_of_the_binary_problem(seed):
     """Inequalities (24) and (25), on new samples, with and without the common bias."""
     centres = np.random.default_rng(seed).normal(0, 1.5, size=(4, 2))
     X, y = make_blobs(3000, centers=centres, random_state=seed)
-    classifier = KernelSBCClassifier(C=5, probability=None).fit(X[:200], y[:200])
+    classifier = LearnedSBC(C=5, probability=None).fit(X[:200], y[:200])
     outputs = classifier.binary_outputs(X[200:])
     for shifted in (outputs, outputs - classifier.intercept_):
         wrong_class, wrong_replica = losses(shifted, y[200:])
@@ -49,8 +54,11 @@ def test_the_bound_holds_in_simulations():
     X, y = make_blobs(20_000, centers=3, cluster_std=2, random_state=0)
     for draw in range(10):
         chosen = np.random.default_rng(draw).choice(len(y), 150, replace=False)
-        classifier = KernelSBCClassifier(C=1, probability=None).fit(X[chosen], y[chosen])
+        classifier = LearnedSBC(C=1, probability=None).fit(X[chosen], y[chosen])
         error = 1 - classifier.score(X, y)
+        outputs = classifier.binary_outputs(X[chosen]) - classifier.intercept_
+        options = {"radius": classifier.radius_, "n_bases": 3}
         for margin in (0.01, 0.1, 0.5, 1.0, 5.0):
-            for corrected in (False, True):
-                assert error <= classifier.risk_bound(margin, 0.05, corrected=corrected)
+            for norm in (None, classifier.norm_):
+                bound = risk_bound(outputs, y[chosen], margin=margin, norm=norm, **options)
+                assert error <= bound

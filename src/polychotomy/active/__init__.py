@@ -1,4 +1,4 @@
-"""Active learning: which samples to label next."""
+"""Active learning: choose which samples to label next."""
 
 from polychotomy.active._query import STRATEGIES, query
 

@@ -1,4 +1,4 @@
-"""``query``: the samples of a pool whose labels a classifier would learn most from."""
+"""``query``: the samples of a pool that are most useful to label next."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,26 +6,24 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_array, check_random_state
 
+from polychotomy.arrays import Array, Indices
 from polychotomy.errors import unknown_name
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """How samples are ranked.
+    """A way to rank samples.
 
     Attributes
     ----------
     score : callable
-        A function of what the classifier says of the samples; the smallest score is wanted most.
+        A function of the classifier's outputs or probabilities; samples with the smallest scores
+        are queried first.
     methods : tuple of str
-        The classifier's methods that say it; the first that it has is used.
+        The classifier's methods that compute them; the first available one is used.
     """
 
     score: Callable[[Array], Array]
@@ -33,12 +31,12 @@ class Strategy:
 
 
 def _lead(outputs: Array) -> Array:
-    """Return by how much the best replica leads; of two classes, how far the sample is."""
+    """Return the lead of the best replica; with one output, the distance to the boundary."""
     return _boundary(outputs) if outputs.shape[1] == 1 else _margin(outputs)
 
 
 def _boundary(outputs: Array) -> Array:
-    """Return how far the replica nearest the boundary is from it."""
+    """Return the distance between the boundary and the replica nearest to it."""
     return np.abs(outputs).min(axis=1)
 
 
@@ -48,17 +46,17 @@ def _least_confident(p: Array) -> Array:
 
 
 def _margin(p: Array) -> Array:
-    """Return the difference of the two largest values."""
+    """Return the difference between the two largest values."""
     second, first = np.partition(p, -2, axis=1)[:, -2:].T
     return first - second
 
 
 def _entropy(p: Array) -> Array:
-    """Return minus the entropy of the class probabilities."""
+    """Return the negative entropy of the class probabilities."""
     return np.sum(p * np.log(np.where(p > 0, p, 1)), axis=1)
 
 
-_OUTPUTS = ("binary_outputs", "decision_function")
+_OUTPUTS = ("decision_function",)
 
 STRATEGIES = {
     "lead": Strategy(_lead, _OUTPUTS),
@@ -80,50 +78,50 @@ def query(
 ) -> Indices:
     """Return which samples of a pool to label next.
 
-    A single binary classifier of all classes says by its outputs F_r(x) which samples it is in
-    doubt about: those whose two best replicas are nearest to each other, or whose nearest replica
-    is nearest to its boundary, min_r |F_r(x)|. The other strategies go by class probabilities, or
-    by chance.
+    The outputs F_r(x) of a single binary classifier for all classes show where it is uncertain:
+    the two largest outputs are close to each other, or the replica nearest to the boundary is
+    close to it, min_r |F_r(x)|. The other strategies use class probabilities, or chance.
 
     Parameters
     ----------
     classifier : classifier
-        Fitted to the samples that have labels. For ``"lead"`` and ``"boundary"`` any with an output
-        for each class, by ``binary_outputs`` or ``decision_function``, such as a
+        Fitted to the samples that have labels. For ``"lead"`` and ``"boundary"`` any with
+        ``decision_function``, whose scores of classes are F_r(x), such as a
         :class:`~polychotomy.KernelSBCClassifier`; for ``"least_confident"``, ``"margin"`` and
-        ``"entropy"`` any with ``predict_proba``; for ``"random"`` it is not asked and may be None.
+        ``"entropy"`` any with ``predict_proba``; for ``"random"`` it is not used and may be None.
     X_pool : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         Samples without labels.
     n_queries : int, default=1
         How many to return.
     strategy : str, default="lead"
-        ``"lead"`` wants the smallest difference of the two largest outputs, ``"boundary"`` the
+        ``"lead"`` prefers the smallest difference of the two largest outputs, ``"boundary"`` the
         smallest |F_r|, ``"least_confident"`` the smallest max_r p_r, ``"margin"`` the smallest
-        difference of the two largest p_r, ``"entropy"`` the largest −Σ p_r log p_r, and
-        ``"random"`` any.
+        difference of the two largest p_r, and ``"entropy"`` the largest −Σ p_r log p_r.
+        ``"random"`` draws at random.
     diversity : float, default=1.0
-        The queries are spread over the `diversity` · `n_queries` samples that are wanted most:
-        after the first, each is the one with the largest distance to those chosen before. With 1
-        they are just the most wanted.
+        The queries are spread over the `diversity` · `n_queries` best samples: after the first,
+        each query is the sample farthest from those chosen before. With 1 they are simply the
+        best samples.
     random_state : int, RandomState instance or None, default=None
         For ``"random"``.
 
     Returns
     -------
     indices : ndarray of shape (n_queries,)
-        Rows of `X_pool`, the most wanted first. Of samples wanted alike, the first comes first.
+        Rows of `X_pool`, the best first. Ties are broken by order.
 
     Notes
     -----
-    The bias of a single binary classifier is common to all replicas and without effect on its
-    predictions, so its boundary F = 0 is not where classes meet. With few labels and a small C
-    nearly all outputs are negative, and the replica nearest the boundary is that of the sample it
-    is surest of: in trials on digits, satimage and pendigits with C = 10, ``"boundary"`` did worse
-    than chance. With C = 100, as in ``examples/active_learning.py``, it did better than chance in
-    the end, and ``"lead"`` about as well as ``"margin"``, which needs calibrated probabilities.
+    The bias of a single binary classifier is common to all replicas and does not affect its
+    predictions, so its boundary F = 0 is not the boundary between classes. With few labels and a
+    small C nearly all outputs are negative, and the replica nearest to the boundary belongs to the
+    most certain sample: in trials on digits, satimage and pendigits with C = 10, ``"boundary"`` was
+    worse than chance. With C = 100, as in ``examples/active_learning.py``, it was better than
+    chance in the end, and ``"lead"`` about as good as ``"margin"``, which needs calibrated
+    probabilities.
 
-    It costs one prediction of the pool and, with `diversity`, n_queries rows of Euclidean
-    distances between the candidates, by their features as they are: scale these first.
+    The cost is one prediction of the pool and, with `diversity`, n_queries rows of Euclidean
+    distances between the candidates. Features are used as they are: scale them first.
 
     References
     ----------
@@ -162,7 +160,7 @@ def query(
 
 
 def _said(classifier: Any, X: Any, strategy: str) -> Array:
-    """Return what the classifier says of the samples, a column for each class or replica."""
+    """Return the classifier's outputs or probabilities, a column for each class or replica."""
     methods = STRATEGIES[strategy].methods
     method = next((name for name in methods if hasattr(classifier, name)), None)
     if method is None:
@@ -175,13 +173,13 @@ def _said(classifier: Any, X: Any, strategy: str) -> Array:
 
 
 def _spread(X: Any, n_queries: int) -> Indices:
-    """Return the first sample and then, one by one, the farthest from those chosen before."""
+    """Return the first sample and then, one by one, the sample farthest from those chosen."""
     chosen = np.zeros(n_queries, dtype=np.intp)
     nearest = np.full(X.shape[0], np.inf)
     for i in range(1, n_queries):
         last = chosen[i - 1]
         nearest = np.minimum(nearest, pairwise_distances(X, X[last : last + 1])[:, 0])
-        nearest[last] = -np.inf  # not again, even if all others are the same sample
+        nearest[last] = -np.inf  # never chosen again, even if all other samples are equal to it
         chosen[i] = nearest.argmax()
     return chosen
 

@@ -1,4 +1,4 @@
-"""Measuring: bounds, errors, the quality of probabilities, and what differs significantly."""
+"""Evaluation: error bounds, binary errors, quality of probabilities, significance tests."""
 
 from polychotomy.assess._binary_errors import BinaryErrors, binary_errors
 from polychotomy.assess._bound import TrainingErrorBound, training_error_bound
@@ -21,7 +21,8 @@ from polychotomy.assess._probabilities import (
     uncertainty_coefficient,
 )
 from polychotomy.assess._ranks import RankTest, average_ranks, friedman, iman_davenport
-from polychotomy.assess._significance import HolmTest, NemenyiTest, holm, nemenyi
+from polychotomy.assess._risk_bound import risk_bound
+from polychotomy.assess._significance import HolmTest, NemenyiTest, adjust_by_holm, holm, nemenyi
 
 __all__ = [
     "BinaryErrors",
@@ -34,6 +35,7 @@ __all__ = [
     "Reliability",
     "ResampledTTest",
     "TrainingErrorBound",
+    "adjust_by_holm",
     "average_ranks",
     "binary_errors",
     "bootstrap_difference",
@@ -48,6 +50,7 @@ __all__ = [
     "nemenyi",
     "reject_curve",
     "reliability",
+    "risk_bound",
     "training_error_bound",
     "uncertainty_coefficient",
 ]

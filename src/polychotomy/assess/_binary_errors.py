@@ -1,4 +1,4 @@
-"""Which binary problems go wrong, and which of them cost a class."""
+"""Errors of the binary problems, and which of them cause wrong classes."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,28 +6,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polychotomy.assess._labels import class_indices
+from polychotomy.arrays import Array, Indices
+from polychotomy.assess._class_indices import class_indices
 from polychotomy.codes import Code
 from polychotomy.decoding import decode
 
 
 @dataclass(frozen=True)
 class BinaryErrors:
-    """The errors of the binary problems behind those of the classes.
+    """Errors of the binary problems, and their part in wrong classifications.
 
     Attributes
     ----------
     problem_errors : ndarray of shape (n_problems,)
-        Of the samples whose class takes part in the problem, the fraction on the wrong side (an
-        output of 0 is wrong); NaN if there is none.
+        Fraction of samples on the wrong side, among samples whose class takes part in the
+        problem. An output of 0 is wrong; NaN if there are no such samples.
     wrong_samples : ndarray of shape (n_wrong,)
-        Indices of the samples that are assigned to a wrong class.
+        Indices of the misclassified samples.
     blamed : ndarray of bool of shape (n_wrong, n_problems)
         For each of these, the problems that put it on the wrong side.
     """
 
-    problem_errors: NDArray[np.float64]
-    wrong_samples: NDArray[np.intp]
+    problem_errors: Array
+    wrong_samples: Indices
     blamed: NDArray[np.bool_]
 
 
@@ -39,7 +40,7 @@ def binary_errors(
     rule: str = "hamming",
     classes: Any = None,
 ) -> BinaryErrors:
-    """Return each problem's error, and for each wrongly decoded sample the problems to blame.
+    """Return the error of each problem, and the problems to blame for each misclassified sample.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def binary_errors(
         Class indices from 0, or labels if `classes` is given or every class occurs.
     code : Code or array-like of shape (n_classes, n_problems)
     rule : str, default="hamming"
-        How the outputs are decoded, a rule of :func:`~polychotomy.decoding.decode`.
+        Decoding rule, see :func:`~polychotomy.decoding.decode`.
     classes : array-like of shape (n_classes,), optional
         The labels in the order of the code's rows, such as ``classifier.classes_``.
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polychotomy.assess._labels import class_indices
+from polychotomy.assess._class_indices import class_indices
 from polychotomy.codes import Code
 from polychotomy.decoding import LOSSES, RULES, decode
 from polychotomy.errors import unknown_name
@@ -14,12 +14,12 @@ from polychotomy.errors import unknown_name
 
 @dataclass(frozen=True)
 class TrainingErrorBound:
-    """The training error, and the bound ℓε / (ρ L(0)) on it with its parts.
+    """The training error, its bound ℓε / (ρ L(0)), and the terms of the bound.
 
     Attributes
     ----------
     training_error : float
-        Fraction of the samples that loss-based decoding gets wrong.
+        Fraction of samples that loss-based decoding misclassifies.
     average_loss : float
         ε, the mean of L(A_ys f_s) over samples and problems.
     row_distance : float
@@ -38,9 +38,9 @@ class TrainingErrorBound:
 
     @property
     def bound(self) -> float:
-        """ℓε / (ρ L(0)); may exceed 1, and then says nothing.
+        """The bound ℓε / (ρ L(0)); above 1 it is trivial.
 
-        Rounded up by 10⁻¹² of itself, so that rounding errors cannot make it fail.
+        It is increased by a factor 1 + 10⁻¹², so that rounding errors cannot violate it.
         """
         exactly = self.n_problems * self.average_loss / (self.row_distance * self.loss_at_zero)
         return exactly * (1 + 1e-12)
@@ -61,7 +61,7 @@ def training_error_bound(
         Class indices from 0, or labels if `classes` is given or every class occurs.
     code : Code or array-like of shape (n_classes, n_problems)
     loss : {"hamming", "hinge", "squared", "exponential", "logistic", "l1"}
-        Other decoding rules are refused: the theorem does not apply to them.
+        Other decoding rules raise an error: the theorem does not apply to them.
     classes : array-like of shape (n_classes,), optional
         The labels in the order of the code's rows, such as ``classifier.classes_``.
 
@@ -86,8 +86,8 @@ def training_error_bound(
     if not isinstance(loss, str) or loss not in LOSSES:
         if isinstance(loss, str) and loss in RULES:
             raise ValueError(
-                "The bound needs a loss with (L(z) + L(−z)) / 2 ≥ L(0) > 0, which "
-                f"{loss!r} does not have. Take one of {', '.join(map(repr, LOSSES))}."
+                "The bound needs a loss with (L(z) + L(−z)) / 2 ≥ L(0) > 0, and "
+                f"{loss!r} is not one. Use one of {', '.join(map(repr, LOSSES))}."
             )
         raise unknown_name("loss", loss, LOSSES)
     code = code if isinstance(code, Code) else Code(code)
@@ -96,7 +96,7 @@ def training_error_bound(
     if len(scores) != len(rows):
         raise ValueError(f"outputs has {len(scores)} samples and y has {len(rows)}.")
     margins = np.asarray(outputs) * code.matrix[rows].astype(float)
-    with np.errstate(over="ignore"):  # a loss beyond all floats is infinite
+    with np.errstate(over="ignore"):  # a loss too large for a float is infinite
         average_loss = float(np.mean(LOSSES[loss].function(margins)))
     return TrainingErrorBound(
         training_error=float(np.mean(scores.argmax(axis=1) != rows)),

@@ -1,4 +1,4 @@
-"""How two classifiers differ on one data set."""
+"""Comparison of two classifiers on one data set: bootstrap, McNemar, corrected t-test."""
 
 from dataclasses import dataclass
 from math import inf, sqrt
@@ -8,26 +8,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polychotomy.assess._checks import check_level
-from polychotomy.codes._parameters import check_int
+from polychotomy.arrays import Array
+from polychotomy.assess._table_checks import check_level
+from polychotomy.codes import check_int
 from polychotomy.errors import unknown_name
 
-_INTERESTING = 0.005  # half a point
+_INTERESTING = 0.005  # half a percentage point
 _ROUNDING = 1e-12
 _ALTERNATIVES = ("two-sided", "greater", "less")
 
 
 @dataclass(frozen=True, repr=False)
 class BootstrapInterval:
-    """Where the difference of two errors lies.
+    """A bootstrap interval for the difference of two error rates.
 
     Attributes
     ----------
     low, high : float
-        Quantiles of the error of the first classifier minus that of the second, as fractions:
-        below 0 the first is better.
+        Quantiles of the error of the first classifier minus that of the second, as fractions;
+        negative values favour the first.
     difference : float
-        The difference that was observed.
+        The observed difference.
     confidence_level : float
         Probability between the quantiles.
     """
@@ -39,17 +40,17 @@ class BootstrapInterval:
 
     @property
     def interesting(self) -> bool:
-        """Whether it is worth a second look, by the rule of the SBC papers.
+        """Whether the difference is worth a second look, by the rule of the SBC papers.
 
-        It leans to one side by more than half a point, ||low| − |high|| > 0.005, or lies on one
-        side of 0.
+        The interval excludes 0, or is asymmetric by more than half a percentage point:
+        ||low| − |high|| > 0.005.
         """
         one_side = self.low > 0 or self.high < 0
         return one_side or abs(self.low + self.high) > _INTERESTING
 
     @property
     def better(self) -> str | None:
-        """``"first"`` or ``"second"`` if it is interesting, else None."""
+        """The better classifier, ``"first"`` or ``"second"``; None if not interesting."""
         if not self.interesting:
             return None
         return "first" if self.low + self.high < 0 else "second"
@@ -64,16 +65,16 @@ class BootstrapInterval:
 
 @dataclass(frozen=True)
 class McNemarTest:
-    """Whether two classifiers are equally often wrong.
+    """The result of McNemar's test of equal error rates.
 
     Attributes
     ----------
     statistic : float
         The smaller of the two counts, or χ².
     pvalue : float
-        Probability of counts so different if they are.
+        Probability of such different counts if the error rates are equal.
     only_first_wrong, only_second_wrong : int
-        Number of samples that one classifier alone gets wrong.
+        Number of samples that only one of the classifiers misclassifies.
     """
 
     statistic: float
@@ -84,16 +85,16 @@ class McNemarTest:
 
 @dataclass(frozen=True)
 class ResampledTTest:
-    """Whether two methods score alike over folds.
+    """The result of the corrected resampled t-test of equal scores.
 
     Attributes
     ----------
     statistic : float
-        t, infinite where all differences are alike and not 0.
+        t; infinite if all differences are equal and not 0.
     pvalue : float
-        Probability of a t so far out if they do.
+        Probability of such an extreme t if the scores are equal on average.
     degrees_of_freedom : int
-        One less than there are folds.
+        Number of folds minus one.
     """
 
     statistic: float
@@ -111,28 +112,28 @@ def bootstrap_difference(
     n_resamples: int = 10_000,
     random_state: Any = None,
 ) -> BootstrapInterval:
-    """Return the interval of Rifkin and Klautau for the difference of two errors.
+    """Return Rifkin and Klautau's bootstrap interval for the difference of two error rates.
 
-    The difference of the errors is computed on many samples drawn with replacement; the interval
-    reaches from its (1 − level)/2 to its (1 + level)/2 quantile.
+    The difference is computed on many resamples drawn with replacement. The interval reaches
+    from its (1 − level)/2 quantile to its (1 + level)/2 quantile.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         Labels.
     first, second : array-like of shape (n_samples,)
-        What the two classifiers predict for them. (If it is only known where they are right, these
-        masks, and ones for `y`.)
+        Predictions of the two classifiers. If only their correctness is known, pass these masks
+        and an array of ones for `y`.
     folds : array-like of shape (n_samples,), optional
         For predictions by cross-validation, the fold in which each sample was tested. Each
-        resample is then as large as 10 % of the samples, and every draw takes each fold with
-        equal probability. Without it the samples are a test set, and resamples are as large.
+        resample then has 10 % of the samples, and every draw picks each fold with equal
+        probability. Without `folds` the samples are a test set, and resamples have its size.
     confidence_level : float, default=0.9
         Probability between the quantiles.
     n_resamples : int, default=10_000
         Number of resamples.
     random_state : int, RandomState, Generator or None, default=None
-        Draws them.
+        Seed of the resamples.
 
     Returns
     -------
@@ -140,12 +141,12 @@ def bootstrap_difference(
 
     Notes
     -----
-    A draw matters only by who is wrong: the first, the second, or both or neither. The counts of
-    these three in a resample are multinomial, and are drawn as such: the cost does not depend on
-    the number of samples.
+    A sample matters only by who is wrong: only the first, only the second, or both or neither.
+    The counts of these three cases in a resample are multinomial and drawn directly, so the cost
+    does not depend on the number of samples.
 
-    Intervals with folds are those of a test set of a tenth the size, hence wider. No correction
-    is made for the number of pairs or data sets looked at.
+    Intervals with folds are those of a test set of a tenth the size, hence wider. They are not
+    corrected for the number of pairs or data sets compared.
 
     References
     ----------
@@ -180,26 +181,26 @@ def bootstrap_difference(
 def mcnemar(
     y: ArrayLike, first: ArrayLike, second: ArrayLike, *, exact: bool = True
 ) -> McNemarTest:
-    """Test by McNemar's test whether two classifiers are equally often wrong.
+    """Test whether two classifiers have equal error rates, by McNemar's test.
 
-    Of the samples that only one of them gets wrong, half should be the first's. With b and c such
-    samples, b is binomial, or by the approximation (|b − c| − 1)² / (b + c) is about χ² with one
-    degree of freedom.
+    Let b and c count the samples that only the first and only the second classifier gets wrong.
+    If the error rates are equal, b is binomial with probability ½ and b + c trials;
+    (|b − c| − 1)² / (b + c) is approximately χ² with one degree of freedom.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         Labels.
     first, second : array-like of shape (n_samples,)
-        What the two classifiers predict for them.
+        Predictions of the two classifiers.
     exact : bool, default=True
-        Whether to take the binomial distribution rather than the approximation, which is good
-        from about 25 such samples on.
+        Whether to use the binomial distribution rather than the approximation, which is good
+        from b + c ≈ 25 on.
 
     Returns
     -------
     McNemarTest
-        With p-value 1 if there are no such samples.
+        The p-value is 1 if b + c = 0.
 
     References
     ----------
@@ -231,15 +232,15 @@ def corrected_resampled_t(
     *,
     alternative: str = "two-sided",
 ) -> ResampledTTest:
-    """Test by the corrected resampled t-test whether two methods score alike over folds.
+    """Test whether two methods have equal scores over folds, by the corrected resampled t-test.
 
     With the differences d of the scores on J folds,
 
         t = mean(d) / √((1/J + n_test/n_train) var(d))
 
-    has about Student's distribution with J − 1 degrees of freedom. The plain paired test has 1/J
-    alone: it takes the folds for independent, which they are not, since they train on the same
-    samples, and finds differences where there are none far too often.
+    approximately follows Student's distribution with J − 1 degrees of freedom. The plain paired
+    test uses 1/J alone. It assumes independent folds, although they share training samples, and
+    therefore finds differences where there are none far too often.
 
     Parameters
     ----------
@@ -248,18 +249,18 @@ def corrected_resampled_t(
     test_ratio : float
         n_test/n_train, test samples over training samples of a fold; 0 is the plain paired test.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        What is found: that they differ, that the first is greater, or that it is less.
+        The alternative hypothesis: the scores differ, the first is greater, or the first is less.
 
     Returns
     -------
     ResampledTTest
-        Where all differences are alike, or there is one fold, there is no spread to go by: the
-        p-value is then 0 if they point where the alternative does, else 1.
+        If all differences are equal, or there is one fold, the variance is zero. The p-value is
+        then 0 if the difference agrees with the alternative, else 1.
 
     Raises
     ------
     ValueError
-        Unless both have a finite score for each fold.
+        If a score is missing or infinite, or the lengths differ.
 
     References
     ----------
@@ -319,7 +320,7 @@ def _check_scores(first: NDArray[Any], second: NDArray[Any], test_ratio: Any) ->
 
 
 def _outcomes(y: ArrayLike, first: ArrayLike, second: ArrayLike) -> NDArray[np.int_]:
-    """Return +1 where only the first is wrong, −1 where only the second is, and 0 elsewhere."""
+    """Return +1 where only the first is wrong, −1 where only the second is wrong, else 0."""
     labels, one, other = np.asarray(y), np.asarray(first), np.asarray(second)
     if labels.ndim != 1 or not labels.size or not labels.shape == one.shape == other.shape:
         raise ValueError(
@@ -329,8 +330,8 @@ def _outcomes(y: ArrayLike, first: ArrayLike, second: ArrayLike) -> NDArray[np.i
     return (one != labels).astype(int) - (other != labels)
 
 
-def _mean_over_folds(outcome: NDArray[np.int_], folds: ArrayLike) -> NDArray[np.float64]:
-    """Return the shares of −1, 0 and +1 if each fold is drawn with equal probability."""
+def _mean_over_folds(outcome: NDArray[np.int_], folds: ArrayLike) -> Array:
+    """Return the probabilities of −1, 0 and +1 if each fold is equally likely."""
     given = np.asarray(folds)
     if given.shape != outcome.shape:
         raise ValueError(
@@ -339,5 +340,5 @@ def _mean_over_folds(outcome: NDArray[np.int_], folds: ArrayLike) -> NDArray[np.
         )
     numbers, fold = np.unique(given, return_inverse=True)
     counts = np.bincount(3 * fold + outcome + 1, minlength=3 * len(numbers)).reshape(-1, 3)
-    shares: NDArray[np.float64] = (counts / counts.sum(axis=1, keepdims=True)).mean(axis=0)
+    shares: Array = (counts / counts.sum(axis=1, keepdims=True)).mean(axis=0)
     return shares

@@ -1,4 +1,4 @@
-"""How good class probabilities are."""
+"""Quality of class probabilities: scores, calibration, and the gain of rejecting samples."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,15 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polychotomy.assess._labels import class_indices
-
-Array = NDArray[np.float64]
+from polychotomy.arrays import Array, Indices
+from polychotomy.assess._class_indices import class_indices
 
 
 def brier_score(
     y: ArrayLike, probabilities: ArrayLike, *, form: str = "usual", classes: Any = None
 ) -> float:
-    """Return a Brier score; smaller is better.
+    """Return the Brier score; smaller is better.
 
     Parameters
     ----------
@@ -23,8 +22,8 @@ def brier_score(
     probabilities : array-like of shape (n_samples, n_classes)
     form : {"usual", "mills", "winner"}, default="usual"
         ``"usual"`` is the mean over samples of Σ_c (p_c − δ_cy)², between 0 and 2. ``"mills"`` is
-        the root of the mean over samples *and classes*, which the values in Mills' tables are.
-        ``"winner"`` is that root for the winning class only: the mean of (p_max − [right])².
+        the root of the mean over samples *and classes*, as in Mills' tables. ``"winner"`` is that
+        root for the winning class only: the root of the mean of (p_max − [right])².
     classes : array-like of shape (n_classes,), optional
         The labels in the order of the columns, such as ``classifier.classes_``.
 
@@ -55,10 +54,10 @@ def brier_score(
 
 
 def log_loss(y: ArrayLike, probabilities: ArrayLike, *, classes: Any = None) -> float:
-    """Return the mean of −log p_y, by scikit-learn; smaller is better.
+    """Return the log loss, the mean of −log p_y, as in scikit-learn; smaller is better.
 
-    Parameters are those of :func:`brier_score`. A probability of 0 counts as the smallest that a
-    float can tell from it.
+    Parameters are those of :func:`brier_score`. A probability of 0 is replaced by the machine
+    precision.
 
     Examples
     --------
@@ -73,10 +72,10 @@ def log_loss(y: ArrayLike, probabilities: ArrayLike, *, classes: Any = None) -> 
 
 
 def uncertainty_coefficient(y: ArrayLike, predicted: ArrayLike) -> float:
-    """Return the share of the labels' entropy that the predictions explain, between 0 and 1.
+    """Return the fraction of the labels' entropy that the predictions explain, from 0 to 1.
 
-    (H(y) − H(y | predicted)) / H(y), from the confusion matrix. It is not fooled by a frequent
-    class; a consistent confusion counts as knowledge. 1 if there is a single class.
+    (H(y) − H(y | predicted)) / H(y), from the confusion matrix. Always predicting a frequent class
+    scores 0, and confusing two classes consistently costs nothing. It is 1 for a single class.
 
     References
     ----------
@@ -107,16 +106,16 @@ def uncertainty_coefficient(y: ArrayLike, predicted: ArrayLike) -> float:
 
 @dataclass(frozen=True)
 class Reliability:
-    """How often a class came true where it was given about the same probability.
+    """A reliability curve: predicted probabilities against observed frequencies, in bins.
 
     Attributes
     ----------
     predicted : ndarray of shape (n_bins,)
-        Mean probability in each bin that is not empty.
+        Mean probability in each non-empty bin.
     observed : ndarray of shape (n_bins,)
-        Fraction of its samples that belong to the class.
+        Fraction of the bin's samples that belong to the class.
     counts : ndarray of shape (n_bins,)
-        Number of its samples.
+        Number of samples in the bin.
     """
 
     predicted: Array
@@ -125,7 +124,7 @@ class Reliability:
 
     @property
     def error(self) -> float:
-        """Mean absolute difference of observed and predicted, weighted by the counts."""
+        """Mean absolute difference between observed and predicted, weighted by the counts."""
         gaps = np.abs(self.observed - self.predicted)
         return float(np.average(gaps, weights=self.counts))
 
@@ -135,7 +134,7 @@ def reliability(
 ) -> list[Reliability]:
     """Return the reliability of each class's probabilities, in bins of equal width.
 
-    Parameters are those of :func:`brier_score`, and the number of bins.
+    Parameters are those of :func:`brier_score`, plus the number of bins.
     """
     rows, p = _check(y, probabilities, classes)
     return [_bin(p[:, c], rows == c, n_bins) for c in range(p.shape[1])]
@@ -144,10 +143,11 @@ def reliability(
 def expected_calibration_error(
     y: ArrayLike, probabilities: ArrayLike, *, n_bins: int = 10, classes: Any = None
 ) -> float:
-    """Return the mean gap between the winning probability and how often it is right.
+    """Return the expected calibration error of the winning class (Guo et al. 2017).
 
-    In bins of equal width, weighted by their samples (Guo et al. 2017). Parameters are those of
-    :func:`brier_score`, and the number of bins.
+    This is the mean gap between the winning probability and its accuracy in bins of equal width,
+    weighted by the number of samples. Parameters are those of :func:`brier_score`, plus the
+    number of bins.
 
     Examples
     --------
@@ -161,16 +161,16 @@ def expected_calibration_error(
 
 @dataclass(frozen=True)
 class RejectCurve:
-    """What rejecting the least confident samples gains.
+    """A risk-coverage curve: the error that remains when unsure samples are rejected.
 
     Attributes
     ----------
     coverage : ndarray of shape (n_points,)
-        Fraction of the samples that is accepted, from one sample to all.
+        Fraction of accepted samples, from one sample to all.
     error : ndarray of shape (n_points,)
-        Error among the accepted (the risk).
+        Error rate of the accepted samples (the risk).
     threshold : ndarray of shape (n_points,)
-        Smallest confidence that is accepted.
+        Smallest accepted confidence.
     """
 
     coverage: Array
@@ -190,10 +190,10 @@ def reject_curve(right: ArrayLike, confidence: ArrayLike) -> RejectCurve:
     Parameters
     ----------
     right : array-like of bool of shape (n_samples,)
-        Whether the prediction is right.
+        Whether each prediction is right.
     confidence : array-like of shape (n_samples,)
-        How sure it is, such as the largest probability. Samples with equal confidence are accepted
-        together.
+        Confidence of each prediction, such as the largest probability. Samples with equal
+        confidence are accepted together.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def _bin(probability: Array, came_true: NDArray[np.bool_], n_bins: int) -> Relia
     return Reliability(predicted, observed, counts[used])
 
 
-def _check(y: ArrayLike, probabilities: ArrayLike, classes: Any) -> tuple[NDArray[np.intp], Array]:
+def _check(y: ArrayLike, probabilities: ArrayLike, classes: Any) -> tuple[Indices, Array]:
     p = np.asarray(probabilities, dtype=float)
     if p.ndim != 2 or not np.allclose(p.sum(axis=1), 1, atol=1e-6) or p.min() < 0:
         raise ValueError(

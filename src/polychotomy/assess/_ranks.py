@@ -1,29 +1,27 @@
-"""Whether methods differ over several data sets, from their ranks."""
+"""Rank tests of whether methods differ over several data sets."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from polychotomy.assess._checks import check_table
+from polychotomy.arrays import Array
+from polychotomy.assess._table_checks import check_table
 
-Array = NDArray[np.float64]
-
-# Means of the same errors over folds differ by a few units in the last place: still a tie.
+# Means of the same errors over folds differ by rounding only, and count as ties.
 _TIE = 1e-12
 
 
 @dataclass(frozen=True, repr=False)
 class RankTest:
-    """Whether all methods perform alike.
+    """The result of a test of whether all methods perform equally.
 
     Attributes
     ----------
     statistic : float
         χ² or F.
     pvalue : float
-        Probability of so large a statistic if they do.
+        Probability of such a large statistic if they do.
     degrees_of_freedom : tuple of int
         One number for χ², two for F.
     """
@@ -43,15 +41,15 @@ def average_ranks(table: Any, *, higher_is_better: bool = False) -> Array:
     """Return the mean rank of each method over the data sets; 1 is the best.
 
     In each row the best value gets rank 1, the next 2, and so on; equal values share the mean of
-    their ranks. Values that differ by no more than 10⁻¹² of themselves are equal, so that
-    rounding in a mean over folds does not break ties.
+    their ranks. Values within a relative difference of 10⁻¹² are equal, so that rounding in a
+    mean over folds does not break ties.
 
     Parameters
     ----------
     table : array-like or data frame of shape (n_datasets, n_methods)
         A value for every method on every data set, such as its error.
     higher_is_better : bool, default=False
-        Whether the values are scores, of which the highest is the best.
+        Whether larger values are better, as for scores.
 
     Returns
     -------
@@ -73,7 +71,7 @@ def average_ranks(table: Any, *, higher_is_better: bool = False) -> Array:
 
 
 def friedman(table: Any, *, higher_is_better: bool = False, correct_ties: bool = True) -> RankTest:
-    """Test by Friedman's χ² whether all methods perform alike.
+    """Test whether all methods perform equally, by Friedman's χ².
 
     With n data sets, k methods, and r_ij the rank of method j on data set i and R_j its mean::
 
@@ -84,14 +82,14 @@ def friedman(table: Any, *, higher_is_better: bool = False, correct_ties: bool =
     table, higher_is_better
         As in :func:`average_ranks`, with at least two data sets.
     correct_ties : bool, default=True
-        Ties make V smaller. If False, V is the n k (k² − 1)/12 that it is without ties: Demšar's
-        formula, which the SBC papers use. It finds less than there is.
+        Ties make V smaller. If False, V = n k (k² − 1)/12 as without ties: Demšar's formula,
+        which the SBC papers use. It is conservative.
 
     Returns
     -------
     RankTest
-        χ² with k − 1 degrees of freedom. The distribution is approximate, and good from about ten
-        data sets and five methods on. If every row is one tie, the p-value is 1.
+        χ² with k − 1 degrees of freedom. The approximation is good from about ten data sets and
+        five methods on. If all values in every row are equal, the p-value is 1.
 
     References
     ----------
@@ -112,23 +110,23 @@ def friedman(table: Any, *, higher_is_better: bool = False, correct_ties: bool =
 def iman_davenport(
     table: Any, *, higher_is_better: bool = False, correct_ties: bool = True
 ) -> RankTest:
-    """Test by the F of Iman and Davenport whether all methods perform alike.
+    """Test whether all methods perform equally, by Iman and Davenport's F.
 
-    From Friedman's χ², which is too careful::
+    From Friedman's χ², which is conservative::
 
         F = (n − 1) χ² / (n (k − 1) − χ²)
 
     Parameters
     ----------
     table, higher_is_better, correct_ties
-        As in :func:`friedman`. With the correction this is the F of an analysis of variance of
-        the ranks.
+        As in :func:`friedman`. With `correct_ties` this is the F statistic of an analysis of
+        variance of the ranks.
 
     Returns
     -------
     RankTest
-        F with k − 1 and (k − 1)(n − 1) degrees of freedom; infinite, with p-value 0, if all data
-        sets rank the methods alike.
+        F with k − 1 and (k − 1)(n − 1) degrees of freedom. F is infinite and the p-value 0 if all
+        data sets give the same ranks.
 
     References
     ----------
@@ -144,7 +142,7 @@ def iman_davenport(
 
     chi_squared, n, k = _chi_squared(table, higher_is_better, correct_ties)
     left = n * (k - 1) - chi_squared
-    # By rounding, a perfect agreement can leave a little more or less than nothing.
+    # Rounding can leave a little more or less than zero for a perfect agreement.
     statistic = (n - 1) * chi_squared / left if left > 1e-9 else np.inf
     degrees = (k - 1, (k - 1) * (n - 1))
     return RankTest(float(statistic), float(f.sf(statistic, *degrees)), degrees)
@@ -161,7 +159,7 @@ def _chi_squared(table: Any, higher_is_better: bool, correct_ties: bool) -> tupl
 
 
 def row_ranks(values: Array, higher_is_better: bool) -> Array:
-    """Return the ranks within each row, 1 for the best; near equals share their mean rank."""
+    """Return the ranks within each row, 1 for the best; ties share their mean rank."""
     from scipy.stats import rankdata
 
     values = -values if higher_is_better else values

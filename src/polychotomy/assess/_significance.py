@@ -1,4 +1,4 @@
-"""Which methods differ over several data sets: the steps after a test that some do."""
+"""Post-hoc tests: which methods differ over several data sets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.assess._checks import Array, check_level, check_table, method_names
+from polychotomy.arrays import Array
 from polychotomy.assess._ranks import row_ranks
+from polychotomy.assess._table_checks import check_level, check_table, method_names
 from polychotomy.errors import unknown_name
 
 
 @dataclass(frozen=True, repr=False)
 class HolmTest:
-    """Which methods differ from a control.
+    """The result of Holm's procedure: which methods differ from a control.
 
     Attributes
     ----------
@@ -24,11 +25,12 @@ class HolmTest:
     ranks : ndarray of shape (n_methods,)
         Their average ranks.
     control : int
-        Index of the one that the others are compared with.
+        Index of the control, with which the others are compared.
     pvalues : ndarray of shape (n_methods,)
-        Two-sided, each for one comparison alone; 1 for the control.
+        Two-sided p-values of the single comparisons; 1 for the control.
     adjusted : ndarray of shape (n_methods,)
-        Holm's: the smallest `alpha` at which the method differs; 1 for the control.
+        Holm's adjusted p-values: the smallest `alpha` at which the method differs from the
+        control; 1 for the control.
     alpha : float
         Largest probability of finding any difference where there is none.
     """
@@ -42,7 +44,7 @@ class HolmTest:
 
     @property
     def differs(self) -> NDArray[np.bool_]:
-        """Which methods differ from the control, of shape (n_methods,)."""
+        """Mask of the methods that differ from the control, of shape (n_methods,)."""
         different: NDArray[np.bool_] = self.adjusted <= self.alpha
         return different
 
@@ -58,7 +60,7 @@ class HolmTest:
 
 @dataclass(frozen=True, repr=False)
 class NemenyiTest:
-    """Which methods differ from which.
+    """The result of Nemenyi's test: which methods differ from each other.
 
     Attributes
     ----------
@@ -67,9 +69,9 @@ class NemenyiTest:
     ranks : ndarray of shape (n_methods,)
         Their average ranks.
     critical_difference : float
-        Average ranks that are so far apart, or farther, differ.
+        Methods whose average ranks differ by at least this much differ significantly.
     pvalues : ndarray of shape (n_methods, n_methods)
-        For each pair, with all pairs accounted for.
+        p-value of each pair, adjusted for all pairs.
     alpha : float
         Largest probability of finding any difference where there is none.
     """
@@ -82,17 +84,17 @@ class NemenyiTest:
 
     @property
     def differs(self) -> NDArray[np.bool_]:
-        """Which pairs differ, of shape (n_methods, n_methods)."""
+        """Mask of the pairs that differ, of shape (n_methods, n_methods)."""
         gaps = np.abs(self.ranks[:, None] - self.ranks)
         different: NDArray[np.bool_] = gaps >= self.critical_difference
         return different
 
     @property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The largest sets of two or more methods among which none differ, the best first."""
+        """The maximal sets of two or more methods that do not differ, the best first."""
         order = np.argsort(self.ranks, kind="stable")
         alike = ~self.differs[np.ix_(order, order)]
-        # In the order of the ranks, those that do not differ from the i-th and follow it.
+        # In order of rank, the methods that follow the i-th and do not differ from it.
         ends = [i + int(alike[i, i:].sum()) for i in range(len(order))]
         return tuple(
             tuple(order[i:end].tolist())
@@ -123,21 +125,20 @@ def holm(
 ) -> HolmTest:
     """Compare all methods with a control by their average ranks, with Holm's procedure.
 
-    z_j = (R_j − R_control) / √(k (k+1) / (6n)) is about normal if method j performs as the
-    control does. The p-values are looked at from the smallest: as long as the i-th of k − 1 is
-    at most alpha / (k − i), its method differs.
+    z_j = (R_j − R_control) / √(k (k+1) / (6n)) is approximately normal if method j and the
+    control perform equally. The k − 1 p-values are taken from the smallest: as long as the i-th
+    is at most alpha / (k − i), its method differs.
 
     Parameters
     ----------
     table : array-like or data frame of shape (n_datasets, n_methods)
         As in :func:`average_ranks`, with at least two data sets.
     control : str or int, optional
-        Name or index of a method; by default the one with the best average rank, the first of
-        equals.
+        Name or index of a method; by default the first one with the best average rank.
     alpha : float, default=0.05
         Largest probability of finding any difference where there is none.
     higher_is_better : bool, default=False
-        Whether the values are scores, of which the highest is the best.
+        Whether larger values are better, as for scores.
     names : sequence of str, optional
         The methods' names; by default a data frame's columns, or the indices.
 
@@ -147,8 +148,8 @@ def holm(
 
     Notes
     -----
-    The promise of `alpha` is for a control that was named beforehand. Against the best it is a
-    little optimistic, for the best was chosen by looking.
+    `alpha` holds for a control chosen in advance. With the best method as control, chosen from
+    the same data, it is slightly optimistic.
 
     References
     ----------
@@ -176,12 +177,18 @@ def holm(
 
 
 def adjust_by_holm(pvalues: Array) -> Array:
-    """Return p-values adjusted by Holm: the smallest level at which each comparison is rejected.
+    """Return p-values adjusted by Holm's method for multiple comparisons.
+
+    The adjusted p-value is the smallest level at which the comparison's hypothesis is rejected.
+
+    Parameters
+    ----------
+    pvalues : ndarray of shape (n_comparisons,)
 
     Examples
     --------
     >>> import numpy as np
-    >>> from polychotomy.assess._significance import adjust_by_holm
+    >>> from polychotomy.assess import adjust_by_holm
     >>> adjust_by_holm(np.array([0.04, 0.01, 0.03]))
     array([0.06, 0.03, 0.06])
     """
@@ -201,7 +208,7 @@ def nemenyi(
 ) -> NemenyiTest:
     """Compare all methods with each other by their average ranks, with Nemenyi's test.
 
-    Two methods differ if their average ranks are at least CD = q √(k (k+1) / (6n)) apart, where
+    Two methods differ if their average ranks differ by at least CD = q √(k (k+1) / (6n)), where
     q √2 is the quantile of the studentised range of k normal variables.
 
     Parameters
@@ -211,7 +218,7 @@ def nemenyi(
     alpha : float, default=0.05
         Largest probability of finding any difference where there is none.
     higher_is_better : bool, default=False
-        Whether the values are scores, of which the highest is the best.
+        Whether larger values are better, as for scores.
     names : sequence of str, optional
         The methods' names; by default a data frame's columns, or the indices.
 
@@ -256,7 +263,7 @@ def _ranked(
 
 
 def _standard_error(values: Array) -> float:
-    """Return the standard error of the difference of two average ranks, if all perform alike."""
+    """Return the standard error of a difference of average ranks if all methods are equal."""
     n, k = values.shape
     return sqrt(k * (k + 1) / (6 * n))
 

@@ -1,8 +1,29 @@
-"""The scikit-learn estimators."""
+"""The scikit-learn estimators, and what comparisons need of them."""
 
 from polychotomy.classifiers._code_classifier import CodeClassifier
+from polychotomy.classifiers._comparable import (
+    Cost,
+    code_of,
+    cost_of,
+    has_rules,
+    remember_outputs,
+    with_rules,
+    without_probabilities,
+)
 from polychotomy.classifiers._kernel_sbc import KernelSBCClassifier
 from polychotomy.classifiers._single_binary import SingleBinaryClassifier
 from polychotomy.classifiers._tree_classifier import TreeClassifier
 
-__all__ = ["CodeClassifier", "KernelSBCClassifier", "SingleBinaryClassifier", "TreeClassifier"]
+__all__ = [
+    "CodeClassifier",
+    "Cost",
+    "KernelSBCClassifier",
+    "SingleBinaryClassifier",
+    "TreeClassifier",
+    "code_of",
+    "cost_of",
+    "has_rules",
+    "remember_outputs",
+    "with_rules",
+    "without_probabilities",
+]

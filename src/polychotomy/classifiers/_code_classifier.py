@@ -2,19 +2,18 @@
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from polychotomy.classifiers._checks import resolve_code
-from polychotomy.classifiers._flat import FlatCodeClassifier
-from polychotomy.classifiers._learners import Learner
-from polychotomy.classifiers._nodes import single_node
-from polychotomy.classifiers._plan import Plan, make_plan
-from polychotomy.classifiers._training import Params
+from polychotomy.arrays import Indices
+from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
+from polychotomy.codes import Code, describe_problems, resolve_code
+from polychotomy.learners import Learner
+from polychotomy.structures import single_node
+from polychotomy.training import Params, Problems, Trainer
 
 
-class CodeClassifier(FlatCodeClassifier):
+class CodeClassifier(MetaReductionClassifier):
     """Multi-class classification by a code and one binary classifier per problem.
 
     The code says which classes stand on which side of each binary problem; a clone of
@@ -25,7 +24,8 @@ class CodeClassifier(FlatCodeClassifier):
     ----------
     estimator : classifier, optional
         Any scikit-learn classifier with ``decision_function`` or ``predict_proba``; by default a
-        logistic regression.
+        logistic regression. A ``FrozenEstimator`` is used as it is: its second label is the +1
+        side of every problem.
     code : str, Code, array-like of shape (n_classes, n_problems) or callable, \
 default="one_vs_one"
         A name of :func:`~polychotomy.available_codes`, a code, a matrix over {−1, 0, +1} (its
@@ -46,7 +46,7 @@ default="one_vs_one"
         is spent on calibration.
     calibration : str, default="auto"
         How outputs become binary probabilities: ``"logistic"``, ``"sigmoid"``, ``"isotonic"``,
-        ``"temperature"``, or ``"none"`` for the estimator's own probabilities. ``"auto"`` takes
+        or ``"none"`` for the estimator's own probabilities. ``"auto"`` takes
         these where the estimator minimises the logistic loss or has probabilities only, and
         ``"sigmoid"`` otherwise.
     cv : int, cross-validation generator, iterable or None, default=5
@@ -150,16 +150,29 @@ default="one_vs_one"
         self.random_state = random_state
         self.verbose = verbose
 
-    def _make_plan(
-        self, classes: NDArray[Any], X: Any, y: NDArray[np.intp] | None, params: Params
-    ) -> Plan:
-        code = resolve_code(self.code, classes, check_random_state(self.random_state))
-        learners = (Learner(self._base(), "estimator"),)
-        chosen = np.zeros(code.n_problems, dtype=np.intp)
-        nodes = single_node(code)
-        return make_plan(self, classes, code, nodes, learners, chosen, X, y, self.decoder)
-
     @property
     def estimators_(self) -> list[Any]:
         """The trained binary classifiers, one for each distinct problem."""
         return self._trained_estimators()
+
+    def _lay_out(
+        self, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
+    ) -> Problems:
+        code = self._code_for(classes, check_random_state(self.random_state))
+        names = tuple(describe_problems(code.matrix, classes))
+        return Problems(classes, code, single_node(code), names)
+
+    def _choose_trainer(
+        self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False
+    ) -> Trainer:
+        learner = Learner(self._base(), "estimator", params["estimator"])
+        return self._trainer(problems, (learner,), in_batches=in_batches)
+
+    def _rule(self) -> str:
+        return self.decoder
+
+    def _set_fitted(self) -> None:
+        self._set_flat_attributes()
+
+    def _code_for(self, classes: NDArray[Any], rng: Any) -> Code:
+        return resolve_code(self.code, classes, rng)

@@ -1,39 +1,29 @@
 """``KernelSBCClassifier``: one binary classifier for all classes, with a learned kernel."""
 
 import sys
-from typing import Any, Self
+import warnings
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils import check_random_state
 
-from polychotomy.classifiers._checks import check_labels, unless_fit_fails
-from polychotomy.classifiers._coupled_probabilities import calibrate, plan_probabilities
-from polychotomy.classifiers._coupled_problem import (
-    CoupledProblem,
-    check_tolerance,
-    resolve_extensions,
-    resolve_radius,
-    resolve_weights,
-    warn_of_likeness,
-)
-from polychotomy.classifiers._probabilities import ProbabilityModel
-from polychotomy.classifiers._reading import Array, ReadingClassifier, RejectingMixin
-from polychotomy.classifiers._risk_bound import check_bound_parameters, multiclass_risk_bound
-from polychotomy.codes import one_vs_rest
-from polychotomy.decoding import accepted_by_confidence, accepted_by_votes
-from polychotomy.kernel import JointSVC, SharedKernelSVC, rows_kept
-from polychotomy.kernel._functions import resolve_gamma
-from polychotomy.kernel._learned_coupling import (
-    LearnedCoupling,
-    couple,
-    extension_couplings,
-    learn_coupling,
-)
-from polychotomy.learners import problem_words
+from polychotomy.arrays import Array, Indices
+from polychotomy.classifiers._reduction_classifier import ReductionClassifier
+from polychotomy.codes import Code, DistinctProblems, describe_problems, one_vs_rest
+from polychotomy.errors import unknown_name
+from polychotomy.kernel import CouplingLearner, SharedKernelSVC, check_coupling, merged_problems
+from polychotomy.learners import Learner, Negatives, check_rows_differ
+from polychotomy.readout import Readout
+from polychotomy.structures import single_node
+from polychotomy.training import FitProgress, JointTrainer, Params, Problems, Trainer
+
+_KERNELS = ("rbf", "linear", "poly", "precomputed")
 
 
-class KernelSBCClassifier(RejectingMixin, ReadingClassifier):
+class KernelSBCClassifier(ReductionClassifier):
     """Multi-class classification by a single binary SVM with a learned kernel (SBC-KERNEL).
 
     Every sample x is replicated, once for each class r; its replica for its own class is labelled
@@ -42,9 +32,10 @@ class KernelSBCClassifier(RejectingMixin, ReadingClassifier):
         k((x, r), (x', s)) = exp(−γ‖x − x'‖²) M_rs,   M = Σ_j μ_j M_j,
         (M_j)_rs = exp(−γ‖E_r − E_s‖²) for the j-th extension matrix E,
 
-    where the weights μ ≥ 0, Σ μ ≤ R, are learned with the SVM: those with which its objective is
-    least. The prediction is the class whose replica has the largest output. Replicas are never
-    made: M couples the problems of a :class:`~polychotomy.SharedKernelSVC`.
+    where the weights μ ≥ 0, Σ μ ≤ R, are the class frequencies, or are learned with the SVM: those
+    with which its objective is least. The prediction is the class whose replica has the largest
+    output. Replicas are never made: M couples the problems of a
+    :class:`~polychotomy.SharedKernelSVC`.
 
     Parameters
     ----------
@@ -57,15 +48,28 @@ class KernelSBCClassifier(RejectingMixin, ReadingClassifier):
         R, the sum of the weights; ``"sqrt"`` is the square root of the number of samples (of the
         sum of their weights), as in the paper. R scales the kernel and so acts on C as well: what
         changes is R · C.
-    weights : {"learned", "class_frequencies"} or array-like of shape (n_bases,), default="learned"
+    weights : {"class_frequencies", "learned"} or array-like of shape (n_bases,), \
+default="class_frequencies"
         ``"class_frequencies"`` takes μ proportional to the number of samples of each class, which
-        the paper found correlated with the learned ones, and needs one solve only. An array gives
+        the paper found correlated with the learned ones, and needs one solve only. ``"learned"``
+        is the paper's method; at small C it can merge classes, with a warning. An array gives
         weights in any scale: their sum becomes R.
     extensions : sequence of array-like of shape (n_classes, n_appended), optional
         The extension matrices. By default there is one for each class, with a single appended
         feature that is 1 for this class and 0 for all others (the paper, section 5).
-    optimizer : {"multiplicative", "paper"}, default="multiplicative"
-        How weights are learned: see the notes.
+    couplings : sequence of array-like of shape (n_classes, n_classes), optional
+        The couplings M_j themselves, symmetric and positive semi-definite, instead of `extensions`.
+    kernel : {"rbf", "linear", "poly", "precomputed"} or callable, default="rbf"
+        The kernel of the features, in place of exp(−γ‖x − x'‖²); that of the extensions stays.
+        It must be positive semi-definite.
+        With ``"precomputed"``, ``gamma="scale"`` and ``"auto"`` are computed from the extensions.
+    degree, coef0 : float, default=3 and 0.0
+        Of the kernel poly.
+    n_negatives : int, "auto" or None, default=None
+        How many replicas of other classes each sample keeps for training, as in
+        :class:`~polychotomy.SingleBinaryClassifier`; None keeps all.
+    negatives : {"random", "hard", "near"}, default="random"
+        Which ones.
     tol : float, default=1e-3
         The relative change of the weights at which to stop learning them.
     svm_tol : float, default=1e-3
@@ -92,6 +96,8 @@ class KernelSBCClassifier(RejectingMixin, ReadingClassifier):
         The precision of kernel values; ``"auto"`` is single precision up to R · C = 1000.
     n_jobs : int, optional
         Number of threads. It changes no result.
+    random_state : int, RandomState instance or None, default=None
+        Draws the replicas that are kept.
     verbose : int, default=0
         Write a line for each solve on the standard error stream if positive.
 
@@ -101,6 +107,8 @@ class KernelSBCClassifier(RejectingMixin, ReadingClassifier):
         The labels, sorted.
     code_, problems_
         What the replicas ask, one-vs-rest: as a Code, and each in words.
+    decoder_ : str
+        ``"argmax"``: the class whose replica has the largest output wins.
     weights_ : ndarray of shape (n_bases,)
         μ.
     coupling_ : ndarray of shape (n_classes, n_classes)
@@ -109,7 +117,7 @@ class KernelSBCClassifier(RejectingMixin, ReadingClassifier):
         R and γ.
     objectives_ : ndarray of shape (n_iter_,)
         The SVM's objective after each change of the weights, the equal ones of the start included,
-        in the paper's scale (2 Σ α − …). With the default optimiser it always falls.
+        in the paper's scale (2 Σ α − …). It always falls.
     n_iter_ : int
         How many there are.
     n_solves_ : int
@@ -122,6 +130,8 @@ class KernelSBCClassifier(RejectingMixin, ReadingClassifier):
         Indices of the training samples of which any replica is a support vector.
     intercept_ : float
         The bias, one for all replicas: it changes no prediction.
+    norm_ : float
+        Norm of the classifier, without the bias.
     probability_, calibration_ : str or None
         What is in use.
     n_features_in_ : int
@@ -133,18 +143,15 @@ class KernelSBCClassifier(RejectingMixin, ReadingClassifier):
     --------
     polychotomy.SharedKernelSVC : The SVM.
     polychotomy.active.query : Which samples to label next.
+    polychotomy.assess.risk_bound : The paper's bound on the error.
 
     Notes
     -----
-    Learning the weights is a convex problem. The default, ``optimizer="multiplicative"``, repeats
+    Learning the weights is a convex problem. It is solved by repeating
     μ_j ← μ_j d_j^¾, scaled to Σ μ = R, with minus the objective's derivative d, and extrapolates
     from the last two points. Where that does not lower the objective, the exponent is ½, with which
     it cannot rise. It stops when the weights would change by no more than `tol` and no d_j is
     larger than the mean by more than 10 `tol`. Each solve begins with the last coefficients.
-
-    ``optimizer="paper"`` is the gradient step of length 1 of section 3.1. It can jump between
-    extremes for ever, and stands still where d is proportional to μ, which is not where the
-    objective is least: ``optimality_gap_`` tells how far from it.
 
     Two classes whose default bases both have no weight are one to the classifier: its outputs for
     them are equal. Where C is small the least objective may be there. A UserWarning tells; a larger
@@ -163,24 +170,29 @@ class KernelSBCClassifier(RejectingMixin, ReadingClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from polychotomy import KernelSBCClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> classifier = KernelSBCClassifier(C=10).fit(X, y)
+    >>> classifier = KernelSBCClassifier(C=10, weights="learned").fit(X, y)
     >>> classifier.score(X, y) > 0.95
     True
     >>> classifier.weights_.sum() <= classifier.radius_ * (1 + 1e-12)
     np.True_
     """
 
-    _model: JointSVC
+    _trained: Any
 
     def __init__(
         self,
         C: float = 1.0,
         gamma: Any = "scale",
         radius: Any = "sqrt",
-        weights: Any = "learned",
+        weights: Any = "class_frequencies",
         *,
         extensions: Any = None,
-        optimizer: str = "multiplicative",
+        couplings: Any = None,
+        kernel: Any = "rbf",
+        degree: float = 3,
+        coef0: float = 0.0,
+        n_negatives: Any = None,
+        negatives: str = "random",
         tol: float = 1e-3,
         svm_tol: float = 1e-3,
         max_iter: int = 100,
@@ -191,6 +203,7 @@ class KernelSBCClassifier(RejectingMixin, ReadingClassifier):
         cache_size: float = 1024,
         dtype: str = "auto",
         n_jobs: int | None = None,
+        random_state: Any = None,
         verbose: int = 0,
     ) -> None:
         self.C = C
@@ -198,7 +211,12 @@ class KernelSBCClassifier(RejectingMixin, ReadingClassifier):
         self.radius = radius
         self.weights = weights
         self.extensions = extensions
-        self.optimizer = optimizer
+        self.couplings = couplings
+        self.kernel = kernel
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_negatives = n_negatives
+        self.negatives = negatives
         self.tol = tol
         self.svm_tol = svm_tol
         self.max_iter = max_iter
@@ -209,227 +227,163 @@ class KernelSBCClassifier(RejectingMixin, ReadingClassifier):
         self.cache_size = cache_size
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn the weights and train the SVM.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-            Labels, of at least two classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Factors of C, not negative; they also count in class frequencies, and in the number of
-            samples from which the radius follows.
-
-        Returns
-        -------
-        self
-        """
-        with unless_fit_fails(self):
-            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=float)
-            classes, indices = check_labels(y)
-            weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-            gamma, radius = resolve_gamma(self.gamma, X), resolve_radius(self.radius, weight)
-            problem = CoupledProblem(self._learner(gamma), X, indices, len(classes), weight)
-            bases = extension_couplings(resolve_extensions(self.extensions, classes), gamma)
-            fixed = resolve_weights(self.weights, len(bases), indices, len(classes), weight, radius)
-            plan = plan_probabilities(self, problem, classes)
-            with rows_kept(X, indices):
-                learned = self._learn(problem, bases, radius, fixed)
-                warn_of_likeness(learned.best.coupling, classes)
-                probabilities = calibrate(plan, problem, classes, learned.best) if plan else None
-            self.calibration_ = plan.calibrations[0] if plan else None
-            return self._set_fitted(problem, classes, radius, learned, probabilities)
-
-    def binary_outputs(self, X: Any) -> Array:
-        """Return what the binary classifier says of each replica.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        outputs : ndarray of shape (n_samples, n_classes)
-            Positive where the sample seems to belong to the class.
-        """
-        X = self._checked(X)
-        return self._model.outputs(X)
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the score of each class, larger being better.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_classes), or (n_samples,) with two classes
-            The outputs of the replicas; with two classes, half the difference of both: positive for
-            ``classes_[1]``.
-        """
-        outputs = self.binary_outputs(X)
-        return outputs if outputs.shape[1] > 2 else (outputs[:, 1] - outputs[:, 0]) / 2
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class whose replica has the largest output; of equal ones the first.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        winners = self.binary_outputs(X).argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[winners]
-        return labels
-
-    def risk_bound(self, margin: float, delta: float = 0.05, *, corrected: bool = False) -> float:
-        """Return the bound (26) on the probability of a wrong prediction.
-
-        With m samples, c classes, t = mc replicas, n extensions, Σ μ ≤ R, margin γ and ε the
-        fraction of training replicas whose output on their own side is at most γ, it is
-
-            c ε + c √(8 (2 + n log(128 e t³ R / (γ² n)) + (256 R / γ) log(γ e t / (8 √R))
-                         log(128 t R / γ²) − log δ) / t).
-
-        The factor c comes from inequality (23), by which a wrong prediction takes a wrong replica;
-        the first logarithm pays for the choice of μ, the product of the others for that of the SVM.
-
-        Parameters
-        ----------
-        margin : float
-            γ, on the scale of :meth:`binary_outputs`; if `corrected`, of these divided by the norm
-            of the classifier.
-        delta : float, default=0.05
-            δ: the bound holds with probability 1 − δ over the draw of the training samples, for a γ
-            and R chosen before.
-        corrected : bool, default=False
-            Whether to read the theorem as Srebro and Ben-David prove it, see the notes.
-
-        Returns
-        -------
-        bound : float
-            Above 1 it says nothing, and so it is for any number of samples that one can train on.
-            Infinite where the argument of a logarithm is below 1: there are too few samples for
-            the margin, or the margin is larger than any.
-
-        Notes
-        -----
-        The theorem is about classifiers without bias. Ours is one for all replicas and changes no
-        prediction, so the bound is for the outputs without it, and nothing need be assumed of it
-        (the paper's footnote 4). That the bases have k_j(x, x) ≤ 1 holds for this kernel.
-
-        As printed, (26) seems to differ from the theorem it builds on in two ways: that has R/γ²
-        in place of R/γ, and its γ is the margin of a classifier of norm 1. `corrected` takes both
-        into account; without it, the value is that of the printed formula.
-
-        References
-        ----------
-        El-Yaniv, Pechyony and Yom-Tov, section 4; Srebro and Ben-David (2006), "Learning bounds for
-        support vector machines with learned kernels".
-        """
-        check_is_fitted(self)
-        gamma, delta = check_bound_parameters(margin, delta)
-        scale = self._norm if corrected else 1.0
-        t = len(self._margins)
-        return multiclass_risk_bound(
-            float(np.searchsorted(self._margins, gamma * scale, side="right")) / t,
-            n_samples=t // len(self.classes_),
-            n_classes=len(self.classes_),
-            n_bases=len(self.weights_),
-            radius=self.radius_,
-            margin=gamma,
-            delta=delta,
-            corrected=corrected,
-        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def _checked(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=float, reset=False)
+    def _lay_out(
+        self, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
+    ) -> Problems:
+        code = self._code_for(classes, None)
+        names = tuple(describe_problems(code.matrix, classes))
+        return Problems(classes, code, single_node(code), names)
 
-    def _check_probabilities(self) -> None:
-        if self._probabilities is None:
-            raise ValueError("There are no probabilities: fit again, with 'probability' not None.")
+    def _choose_trainer(
+        self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False
+    ) -> Trainer:
+        classes = problems.classes
+        extensions, couplings = self._bases(classes)
+        svm = self._learners()["estimator"]
+        joint = CouplingLearner(
+            svm,
+            extensions,
+            couplings,
+            self.weights,
+            self.radius,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            done=_write_solve if self.verbose else None,
+        )
+        negatives = None
+        if self.n_negatives is not None:
+            seed = self.random_state
+            if seed is not None:
+                seed = int(check_random_state(seed).randint(2**31))
+            negatives = Negatives.of(self.n_negatives, self.negatives, len(classes), seed)
+        distinct = DistinctProblems.each(problems.code.matrix)
+        return JointTrainer(Learner(svm, params=params["estimator"]), joint, distinct, negatives)
 
-    def _class_probabilities(self, X: Any) -> Array:
-        assert self._probabilities is not None
-        binary = self._probabilities.binary(self._model.outputs(X))
-        return self._probabilities.of_classes(binary, self.n_jobs)
+    def _choose_readout(
+        self, problems: Problems, trainer: Trainer, *, in_batches: bool = False, **further: Any
+    ) -> Readout:
+        return super()._choose_readout(problems, trainer, shared=bool(self.shared_calibration))
 
-    def _decide(
-        self, X: Any, threshold: float | None
-    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        outputs = self._model.outputs(X)
-        winners = outputs.argmax(axis=1)
-        if threshold is None:  # the class that alone is claimed has the largest output
-            return winners, accepted_by_votes(outputs, self.code_)
-        if outputs.shape[1] == 2:
-            outputs = outputs - outputs.mean(axis=1, keepdims=True)
-        return winners, accepted_by_confidence(outputs, threshold)
+    def _rule(self) -> str:
+        return "argmax"
 
-    def _learner(self, gamma: float) -> SharedKernelSVC:
-        return SharedKernelSVC(
+    def _set_fitted(self) -> None:
+        self._set_flat_attributes()
+        model = self._trained.model
+        best = model.best
+        self.weights_, self.coupling_ = best.weights, best.coupling
+        self.radius_, self.gamma_ = model.radius, model.gamma
+        self.objectives_ = model.learned.objectives
+        self.n_iter_, self.n_solves_ = len(self.objectives_), model.n_solves_
+        self.optimality_gap_ = best.optimality_gap(model.radius)
+        self.support_, self.intercept_ = best.model.support_, float(best.model.intercept_[0])
+        self.norm_ = float(np.sqrt(best.squared_norm))
+        self._warn_of_merged_classes()
+
+    def _learners(self) -> dict[str, Any]:
+        svm_tol: Any = self.svm_tol
+        if not isinstance(svm_tol, Real) or not 0 < float(svm_tol) < np.inf:
+            raise ValueError(f"The 'svm_tol' parameter must be a positive number. Got {svm_tol!r}.")
+        if isinstance(self.kernel, str) and self.kernel not in _KERNELS:
+            raise unknown_name("kernel", self.kernel, _KERNELS)
+        svm = SharedKernelSVC(
             self.C,
-            gamma=gamma,
-            tol=check_tolerance(self.svm_tol),
+            self.kernel,
+            self.gamma,
+            self.degree,
+            self.coef0,
+            tol=float(svm_tol),
             cache_size=self.cache_size,
             dtype=self.dtype,
             n_jobs=self.n_jobs,
         )
+        return {"estimator": svm}
 
-    def _learn(
-        self, problem: CoupledProblem, bases: Array, radius: float, fixed: Array | None
-    ) -> LearnedCoupling:
-        """Return the learned or the given weights, with the problem solved by them."""
-        if fixed is not None:
-            best = couple(problem.solve, bases, fixed)
-            self._tell(1, best.objective)
-            return LearnedCoupling(best, np.array([best.objective]), 1)
-        return learn_coupling(
-            problem.solve,
-            bases,
-            radius,
-            optimizer=self.optimizer,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            done=self._tell,
+    def _progress(self, trainer: Trainer, splits: Any) -> FitProgress:
+        """Report to callbacks only; with `verbose`, every solve writes a line."""
+        return FitProgress(self, 1 + len(splits or ()), verbose=0)
+
+    def _code_for(self, classes: NDArray[Any], rng: Any) -> Code:
+        return one_vs_rest(len(classes))
+
+    def _bases(self, classes: NDArray[Any]) -> tuple[list[Array] | None, Array | None]:
+        """Return the extensions or the couplings, of which one is None."""
+        k = len(classes)
+        if self.couplings is None:
+            if self.extensions is None:
+                return list(np.eye(k)[:, :, np.newaxis]), None
+            return check_extensions(self.extensions, classes), None
+        if self.extensions is not None:
+            raise ValueError("Give 'extensions' or 'couplings', not both.")
+        return None, np.array(
+            [check_coupling(M, k) for M in _sequence(self.couplings, "couplings")]
         )
 
-    def _tell(self, n_solves: int, objective: float) -> None:
-        if self.verbose:
-            sys.stderr.write(f"solve {n_solves}: objective {objective:.6g}\n")
+    def _warn_of_merged_classes(self) -> None:
+        """Warn if the coupling leaves two classes without a difference."""
+        pairs = merged_problems(self.coupling_)
+        if pairs:
+            r, s = (self.classes_[c] for c in pairs[0])
+            more = f", and {len(pairs) - 1} more pairs of classes" if len(pairs) > 1 else ""
+            warnings.warn(
+                f"The weights leave no difference between the classes {r!s} and {s!s}{more}: the "
+                "classifier cannot tell them apart. Take a larger C or radius, or "
+                "weights='class_frequencies'.",
+                UserWarning,
+                stacklevel=4,
+            )
 
-    def _set_fitted(
-        self,
-        problem: CoupledProblem,
-        classes: NDArray[Any],
-        radius: float,
-        learned: LearnedCoupling,
-        probabilities: ProbabilityModel | None,
-    ) -> Self:
-        best = learned.best
-        self._model, self._probabilities = best.model, probabilities
-        self.classes_, self.code_ = classes, one_vs_rest(len(classes))
-        self.problems_ = [problem_words(column, classes) for column in self.code_.matrix.T]
-        self.weights_, self.coupling_ = best.weights, best.coupling
-        self.radius_, self.gamma_ = radius, float(problem.learner.gamma)
-        self.objectives_, self.n_iter_ = learned.objectives, len(learned.objectives)
-        self.n_solves_ = learned.n_solves
-        self.optimality_gap_ = best.optimality_gap(radius)
-        self.support_, self.intercept_ = best.model.support_, float(best.model.intercept_[0])
-        self.probability_ = probabilities and probabilities.methods[0]
-        outputs = best.model.outputs(problem.X) - self.intercept_
-        self._margins = np.sort((outputs * problem.targets).ravel())
-        self._norm = float(np.sqrt(best.squared_norm))
-        return self
+
+def check_extensions(extensions: Any, classes: NDArray[Any]) -> list[Array]:
+    """Return the extension matrices.
+
+    Raises
+    ------
+    ValueError
+        Unless each is a matrix of finite numbers with a row for each class, and any two classes
+        have different rows in at least one.
+    """
+    k = len(classes)
+    matrices = []
+    for j, extension in enumerate(_sequence(extensions, "extensions")):
+        try:
+            E = np.asarray(extension, dtype=float)
+        except (TypeError, ValueError):
+            E = np.empty(0)
+        if E.ndim != 2 or len(E) != k or not E.shape[1] or not np.isfinite(E).all():
+            raise ValueError(
+                "Each of the 'extensions' must be a matrix of finite numbers with a row for each "
+                f"of {k} classes. Got {_words(extension)} for number {j}."
+            )
+        matrices.append(E)
+    check_rows_differ(matrices, classes, "extensions")
+    return matrices
+
+
+def _sequence(given: Any, name: str) -> Any:
+    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
+        raise ValueError(
+            f"The {name!r} parameter must be a sequence of matrices with a row for each class. "
+            f"Got {type(given).__name__}."
+        )
+    if not len(given):
+        raise ValueError(f"The {name!r} parameter must hold at least one matrix. Got none.")
+    return given
+
+
+def _words(given: Any) -> str:
+    if isinstance(given, str) or np.ndim(given) == 0:
+        return repr(given)[:100]
+    return f"an array of shape {np.shape(given)} with such entries"
+
+
+def _write_solve(n_solves: int, objective: float) -> None:
+    sys.stderr.write(f"solve {n_solves}: objective {objective:.6g}\n")

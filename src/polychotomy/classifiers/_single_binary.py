@@ -1,37 +1,29 @@
 """``SingleBinaryClassifier``: one binary classifier for all classes."""
 
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from polychotomy.classifiers._additive import additive_kind, why_not_replicated
-from polychotomy.classifiers._checks import check_base, resolve_code
-from polychotomy.classifiers._extensions import resolve_extension
-from polychotomy.classifiers._flat import FlatCodeClassifier
-from polychotomy.classifiers._learners import Learner
-from polychotomy.classifiers._negatives import check_negatives
-from polychotomy.classifiers._nodes import single_node
-from polychotomy.classifiers._plan import Plan, make_plan
-from polychotomy.classifiers._probabilities import ProbabilityModel
-from polychotomy.classifiers._reading import Array
-from polychotomy.classifiers._replicas import Concatenation, Kesler, Replication
-from polychotomy.classifiers._single_training import ReplicaPlan, train_replicas
-from polychotomy.classifiers._training import Params
-from polychotomy.codes import Code, one_vs_one, one_vs_rest
-from polychotomy.codes._code import DistinctProblems
-from polychotomy.decoding import check_outputs
-from polychotomy.errors import unknown_name
+from polychotomy.arrays import Array, Indices
+from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
+from polychotomy.codes import Code, DistinctProblems, describe_problems
 from polychotomy.kernel import SharedKernelSVC
-from polychotomy.learners import JointlyTrained, SeparateModel
+from polychotomy.learners import (
+    Concatenated,
+    Learner,
+    Negatives,
+    problem_seeds,
+    resolve_replication,
+)
+from polychotomy.readout import Readout
+from polychotomy.structures import single_node
+from polychotomy.training import JointTrainer, Params, Problems, Trainer
 
-_SCHEMES = ("replicate", "single_call", "kesler")
-_FEATURES = ("nominal", "numeric")
 
-
-class SingleBinaryClassifier(FlatCodeClassifier):
+class SingleBinaryClassifier(MetaReductionClassifier):
     """Multi-class classification by a single binary classifier (SBC).
 
     Every sample x is replicated, once for each class r, with a row E_r of the extension matrix
@@ -49,37 +41,27 @@ class SingleBinaryClassifier(FlatCodeClassifier):
     estimator : classifier, optional
         Any scikit-learn classifier with ``decision_function`` or ``predict_proba`` that does not
         add its features up; by default a :class:`~polychotomy.SharedKernelSVC`.
-    extension : str, Code, array-like of shape (n_classes, n_appended) or callable, default="bch"
-        The matrix E: ``"identity"``, ``"single"`` (the column 1, …, k), ``"hamming"``, ``"bch"``,
-        ``"orthogonal"`` or another name of :func:`~polychotomy.available_codes`, a code (−1 is
-        written as 0, and 0 as ½), a matrix of real numbers, or a function of the number of classes
-        that returns a code or a matrix. Its rows are the classes in sorted order. With
-        ``scheme="single_call"`` it is a code, ``"identity"`` being one-vs-rest.
-    scheme : {"replicate", "single_call", "kesler"}, default="replicate"
-        ``"replicate"`` is as above. ``"single_call"`` (SBC-ECOC) takes a replica for each problem
-        s of the code instead, with s as the only appended feature, labelled as the code says
-        (those with 0 are left out), and decodes the outputs. ``"kesler"`` is Kesler's construction,
-        for linear learners only: see the notes.
+    replication : Concatenated, SingleCall, Kesler or a short form, optional
+        How samples are replicated, by default ``Concatenated("bch")``. The values are in
+        :mod:`polychotomy.learners`: :class:`~polychotomy.learners.Concatenated` is as above,
+        :class:`~polychotomy.learners.SingleCall` (SBC-ECOC) takes a replica for each problem of a
+        code, :class:`~polychotomy.learners.Kesler` is for linear learners. Short forms are
+        ``"single_call"``, ``"kesler"``, and for ``Concatenated`` its extension: a name such as
+        ``"identity"`` or ``"bch"``, a code, a matrix or a function of the number of classes.
     n_negatives : int, "auto" or None, default=None
         How many replicas of other classes each sample keeps for training beside that of its own
-        (section 5); ``"auto"`` takes min(4, k − 1), None all k − 1. Only with
-        ``scheme="replicate"``.
+        (section 5); ``"auto"`` takes min(4, k − 1), None all k − 1. Only with ``Concatenated``.
+    extension : str, Code, array-like or callable, optional
+        Short for ``replication=Concatenated(extension)``.
     negatives : {"random", "hard", "near"}, default="random"
         Which ones: drawn without replacement; those of the nearest classes, by the Euclidean
         distance (or that of a precomputed kernel) to their nearest samples; or drawn so that nearer
         classes are more likely. With few negatives ``"hard"`` fails where far samples of a class
         then have no replica that says so; ``"near"`` does not.
-    feature : {"nominal", "numeric"}, default="nominal"
-        How ``scheme="single_call"`` writes the number s: as ℓ features of which the s-th is 1, or
-        as one number from 1 to ℓ.
-    decoder : str, default="euclidean"
-        The rule of :func:`~polychotomy.decoding.decode` for ``scheme="single_call"``, or
-        ``"probability"`` or ``"auto"`` as in :class:`~polychotomy.CodeClassifier`.
     probability : str or None, default="auto"
         How class probabilities are solved for, as in :class:`~polychotomy.CodeClassifier`: for
-        ``scheme="replicate"`` from one-vs-rest, for ``"kesler"`` from one-vs-one, and for
-        ``"single_call"`` from the code. None: there are no probabilities, and nothing is spent on
-        calibration.
+        ``Concatenated`` from one-vs-rest, for ``Kesler`` from one-vs-one, and for ``SingleCall``
+        from the code. None: there are no probabilities, and nothing is spent on calibration.
     calibration : str, default="auto"
         How outputs become binary probabilities, as in :class:`~polychotomy.CodeClassifier`.
     shared_calibration : bool, default=True
@@ -102,18 +84,18 @@ class SingleBinaryClassifier(FlatCodeClassifier):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     code_ : Code
-        What the replicas ask: one-vs-rest, with ``scheme="single_call"`` the code, with
-        ``"kesler"`` one-vs-one; with two classes, the second against the first.
+        What the replicas ask: one-vs-rest, with ``SingleCall`` the code, with ``Kesler``
+        one-vs-one; with two classes, the second against the first.
     extension_ : ndarray of shape (n_problems, n_appended) or None
         What is appended for each problem of ``code_`` (if there are more than two classes). None
-        with ``scheme="kesler"``.
+        with ``Kesler``.
     problems_ : list of str
         What each problem asks, in words.
     estimator_ : object
         What was trained on the labels 0 and 1: the estimator or, where replicas are not made, a
         model with ``outputs``.
     decoder_ : str
-        The rule in use; ``"argmax"`` with ``scheme="replicate"``.
+        The rule in use; ``"argmax"`` with ``Concatenated``.
     probability_, calibration_, output_kind_
         What is in use, as in :class:`~polychotomy.CodeClassifier`.
     n_features_in_ : int
@@ -130,15 +112,10 @@ class SingleBinaryClassifier(FlatCodeClassifier):
     -----
     A learner that is linear in its features, or adds functions of one feature each up (naive Bayes,
     boosted stumps), is refused: its score g(x) + h(E_r) ranks the classes alike for every x. Linear
-    learners can do *Kesler's construction* instead: for each pair of classes a and b that the
-    sample's class is one of, (1, x) stands in the a-th of k places and −(1, x) in the b-th, sparse,
-    labelled by the class. The k − 1 replicas of a sample are on their right sides if w_y·(1, x) is
-    the largest of all w_r·(1, x). The learner needs a parameter ``fit_intercept``, which is set to
-    False. With the hinge loss this is Weston and Watkins' multi-class SVM.
+    learners can do Kesler's construction instead, ``replication="kesler"``.
 
-    SBC-SINGLE is ``extension="single"``, and also ``scheme="single_call"`` with one-vs-rest and
-    ``feature="numeric"``. The other names of the paper are ``extension="identity"``, ``"hamming"``
-    and ``"bch"``, and for SBC-ECOC ``scheme="single_call", extension="bch"``.
+    The names of the paper: SBC-SINGLE is ``replication="single"``, SBC-IDENTITY ``"identity"``,
+    SBC-HAMMING ``"hamming"``, SBC-BCH ``"bch"`` and SBC-ECOC ``"single_call"``.
 
     With a SharedKernelSVC, ``gamma="scale"`` and ``"auto"`` go by the features without the appended
     ones; a precomputed kernel is multiplied by exp(−γ‖E_r − E_s‖²), where they go by E.
@@ -160,7 +137,7 @@ class SingleBinaryClassifier(FlatCodeClassifier):
     >>> from sklearn.datasets import load_iris
     >>> from polychotomy import SharedKernelSVC, SingleBinaryClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> classifier = SingleBinaryClassifier(SharedKernelSVC(C=10), extension="identity").fit(X, y)
+    >>> classifier = SingleBinaryClassifier(SharedKernelSVC(C=10), "identity").fit(X, y)
     >>> classifier.score(X, y) > 0.95
     True
     >>> classifier.binary_outputs(X[:1]).argmax()
@@ -169,24 +146,23 @@ class SingleBinaryClassifier(FlatCodeClassifier):
     Kesler's construction:
 
     >>> from sklearn.svm import LinearSVC
-    >>> linear = SingleBinaryClassifier(LinearSVC(random_state=0), scheme="kesler").fit(X, y)
+    >>> linear = SingleBinaryClassifier(LinearSVC(random_state=0), "kesler").fit(X, y)
     >>> linear.estimator_.coef_.shape
     (1, 15)
     """
 
     extension_: Array | None
     estimator_: Any
+    _trained: Any
 
     def __init__(
         self,
         estimator: Any = None,
-        extension: Any = "bch",
-        scheme: str = "replicate",
+        replication: Any = None,
         n_negatives: Any = None,
         *,
+        extension: Any = None,
         negatives: str = "random",
-        feature: str = "nominal",
-        decoder: str = "euclidean",
         probability: str | None = "auto",
         calibration: str = "auto",
         shared_calibration: bool = True,
@@ -196,12 +172,10 @@ class SingleBinaryClassifier(FlatCodeClassifier):
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
-        self.extension = extension
-        self.scheme = scheme
+        self.replication = replication
         self.n_negatives = n_negatives
+        self.extension = extension
         self.negatives = negatives
-        self.feature = feature
-        self.decoder = decoder
         self.probability = probability
         self.calibration = calibration
         self.shared_calibration = shared_calibration
@@ -210,126 +184,94 @@ class SingleBinaryClassifier(FlatCodeClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _base(self, lenient: bool = False) -> Any:
-        return SharedKernelSVC() if self.estimator is None else check_base(self.estimator, lenient)
+    def _base(self) -> Any:
+        return SharedKernelSVC() if self.estimator is None else super()._base()
 
-    def _can_learn_in_batches(self) -> bool:
+    def _learns_in_batches(self) -> bool:
         return False
 
-    def _make_plan(
-        self, classes: NDArray[Any], X: Any, y: NDArray[np.intp] | None, params: Params
-    ) -> Plan:
+    def _lay_out(
+        self, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
+    ) -> Problems:
         rng = check_random_state(self.random_state)
-        replication = self._make_replication(classes, rng)
-        n_negatives = self._check_negatives(len(classes))
-        learner = self._check_learner()
-        two = len(classes) == 2
-        code = Code([[-1], [1]], name="binary") if two else replication.code
-        chosen = np.zeros(code.n_problems, dtype=np.intp)
-        rule = {"replicate": "votes", "kesler": "linear"}.get(self.scheme, self.decoder)
-        plan = make_plan(
-            self,
-            classes,
-            code,
-            single_node(code),
-            (Learner(learner, "estimator"),),
-            chosen,
-            X,
-            y,
-            rule,
-            None if two else _each_by_itself(code),
-        )
-        if self.scheme == "replicate":  # which, like votes, goes by the order of outputs
-            plan = replace(plan, rules=("argmax",))
-        if plan.probability is not None and plan.probability.calibrations[0] != "none":
-            shared = replace(plan.probability, shared=bool(self.shared_calibration))
-            plan = replace(plan, probability=shared)
-        return ReplicaPlan(
-            **vars(plan),
-            replication=replication,
-            n_negatives=n_negatives,
-            negatives=self.negatives,
-            negatives_seed=None if self.random_state is None else rng.randint(2**31),
-        )
+        replicas = self._replication().replicas(classes, rng)
+        code = replicas.code if len(classes) > 2 else Code([[-1], [1]], name="binary")
+        names = tuple(describe_problems(code.matrix, classes))
+        seed = None if self.random_state is None else int(rng.randint(2**31))
+        return ReplicatedProblems(classes, code, single_node(code), names, replicas, seed)
 
-    def _make_replication(self, classes: NDArray[Any], rng: Any) -> Replication:
-        """Return how a sample is replicated."""
-        for name, known in (("scheme", _SCHEMES), ("feature", _FEATURES)):
-            given = getattr(self, name)
-            if not isinstance(given, str) or given not in known:
-                raise unknown_name(name, given, known)
-        if self.scheme == "replicate":
-            E = resolve_extension(self.extension, classes, rng)
-            return Concatenation(one_vs_rest(len(classes)), E)
-        if self.scheme == "kesler":
-            return Kesler(one_vs_one(len(classes)))
-        identity = isinstance(self.extension, str) and self.extension == "identity"
-        given = "one_vs_rest" if identity else self.extension
-        code = resolve_code(given, classes, rng, name="extension")
-        numbers = np.arange(1.0, code.n_problems + 1)[:, np.newaxis]
-        nominal = self.feature == "nominal"
-        return Concatenation(code, np.eye(code.n_problems) if nominal else numbers)
-
-    def _check_negatives(self, n_classes: int) -> int:
-        if self.n_negatives is not None and self.scheme != "replicate":
+    def _choose_trainer(
+        self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False
+    ) -> Trainer:
+        assert isinstance(problems, ReplicatedProblems)
+        replication, k = self._replication(), len(problems.classes)
+        negatives = None
+        if self.n_negatives is not None:
+            negatives = Negatives.of(self.n_negatives, self.negatives, k, problems.seed)
+        if negatives is not None and not replication.takes_negatives:
             raise ValueError(
-                "The 'n_negatives' parameter is for scheme='replicate', where a sample has a "
-                f"replica for each class; leave it out with scheme={self.scheme!r}."
+                "The 'n_negatives' parameter is for replication=Concatenated(), where a sample has "
+                f"a replica for each class; leave it out with {type(replication).__name__}()."
             )
-        return check_negatives(self.n_negatives, self.negatives, n_classes)
+        learner = Learner(replication.checked(self._base()), "estimator", params["estimator"])
+        if k == 2:
+            return self._trainer(problems, (learner,), in_batches=in_batches)
+        seeds = problem_seeds(self.random_state, problems.code.matrix[:, :1])
+        seeded = learner.fresh(None if seeds is None else int(seeds[0]))
+        if self.n_jobs is not None and learner.is_joint:
+            seeded.set_params(n_jobs=self.n_jobs)
+        joint = replication.joint_learner(seeded, problems.replicas)
+        distinct = DistinctProblems.each(problems.code.matrix)
+        return JointTrainer(learner, joint, distinct, negatives, self.n_jobs)
 
-    def _check_learner(self) -> Any:
-        """Return the learner, fit for the scheme, or raise ValueError."""
-        base = self._base()
-        if self.scheme == "kesler":
-            return _without_intercept(base, additive_kind(base))
-        reason = why_not_replicated(base)
-        if reason:
-            raise ValueError(reason)
-        return base
+    def _choose_readout(
+        self, problems: Problems, trainer: Trainer, *, in_batches: bool = False, **further: Any
+    ) -> Readout:
+        return super()._choose_readout(problems, trainer, shared=bool(self.shared_calibration))
 
-    def _trained(
-        self, plan: Plan, X: Any, y: NDArray[np.intp], method: str, params: Params
-    ) -> tuple[SeparateModel, ProbabilityModel | None]:
-        if len(plan.classes) == 2:
-            return super()._trained(plan, X, y, method, params)
-        assert isinstance(plan, ReplicaPlan)
-        return train_replicas(self, plan, X, y, params)
+    def _rule(self) -> str:
+        rule: str = self._replication().rule
+        return rule
 
-    def _set_fitted(self, plan: Plan) -> None:
-        super()._set_fitted(plan)
-        assert isinstance(plan, ReplicaPlan)
-        self.extension_ = getattr(plan.replication, "appended", None)
-        if isinstance(self._model, JointlyTrained) and len(plan.classes) > 2:
-            self.estimator_ = self._model.joint
+    def _set_fitted(self) -> None:
+        self._set_flat_attributes()
+        assert isinstance(self._problems, ReplicatedProblems)
+        self.extension_ = getattr(self._problems.replicas, "appended", None)
+        if len(self.classes_) == 2:
+            self.estimator_ = self._trained.estimator(0)
         else:
-            self.estimator_ = self._model.problems[0].estimator
+            model = self._trained.model
+            self.estimator_ = getattr(model, "classifier", model)
 
-    def _decode(self, outputs: Array, rule: str) -> Array:
-        if rule == "argmax" and self.code_.n_classes > 2:
-            return check_outputs(outputs, self.code_.matrix)
-        return super()._decode(outputs, rule)
+    def _set_decoder(self, decoder: str) -> bool:
+        replication = self._replication()
+        if getattr(replication, "decoder", decoder) == decoder:
+            return False
+        self.replication = clone(replication).set_params(decoder=decoder)
+        return True
+
+    def _replication(self) -> Any:
+        """Return how samples are replicated."""
+        if self.extension is None:
+            return resolve_replication(self.replication)
+        if self.replication is not None:
+            raise ValueError(
+                "The 'extension' parameter is short for replication=Concatenated(extension): give "
+                f"one of the two. Got both, replication={self.replication!r}."
+            )
+        return Concatenated(self.extension)
+
+    def _code_for(self, classes: NDArray[Any], rng: Any) -> Code:
+        code: Code = self._replication().replicas(classes, rng).code
+        return code
 
 
-def _each_by_itself(code: Code) -> DistinctProblems:
-    """Return all problems of a code as they are: equal ones have different replicas."""
-    index, sign = np.arange(code.n_problems), np.ones(code.n_problems, dtype=np.int8)
-    return DistinctProblems(code.matrix, index, sign)
+@dataclass(frozen=True, eq=False)
+class ReplicatedProblems(Problems):
+    """The problems that the replicas of samples ask, and how replicas are made.
 
+    `seed` draws the replicas that training leaves out.
+    """
 
-def _without_intercept(base: Any, kind: str | None) -> Any:
-    """Return a linear learner without intercept, or raise ValueError."""
-    from sklearn.base import clone
-
-    if kind != "linear":
-        raise ValueError(
-            "scheme='kesler' is for linear classifiers, such as LogisticRegression() or "
-            f"LinearSVC(). Got {base!r} as the 'estimator'; take scheme='replicate' for it."
-        )
-    names = [n for n in base.get_params(deep=True) if n.rpartition("__")[2] == "fit_intercept"]
-    if not names:
-        raise ValueError(
-            "scheme='kesler' needs a linear classifier that can do without intercept, by a "
-            f"parameter 'fit_intercept' such as LinearSVC has. {base!r} has none."
-        )
-    return clone(base).set_params(**dict.fromkeys(names, False))
+    replicas: Any
+    seed: int | None

@@ -1,37 +1,33 @@
 """``TreeClassifier``: any structure, solved along the winning path or all at once."""
 
-from collections.abc import Mapping
-from dataclasses import replace
-from numbers import Real
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
-from polychotomy.classifiers._checks import check_data
-from polychotomy.classifiers._learners import choose_learners
-from polychotomy.classifiers._nodes import lay_out
-from polychotomy.classifiers._plan import NOTHING_TO_CALIBRATE_ON, Plan, make_plan
-from polychotomy.classifiers._reading import Array
-from polychotomy.classifiers._reduction import ReductionClassifier
-from polychotomy.classifiers._rows import blocks_of
-from polychotomy.classifiers._structures import goes_by_data, resolve_structure
-from polychotomy.classifiers._training import Params
-from polychotomy.classifiers._walks import Visit, Walker
-from polychotomy.codes import Code
-from polychotomy.decoding import accepted_by_confidence
+from polychotomy.arrays import Array, Indices
+from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
+from polychotomy.codes import Code, describe_problems, one_vs_one
 from polychotomy.errors import unknown_name
-from polychotomy.probability import solve as solve_probabilities
-from polychotomy.structures import Structure
+from polychotomy.learners import Learner, check_learner, with_options
+from polychotomy.readout import NO_PROBABILITIES, Readout
+from polychotomy.structures import (
+    Problem,
+    Structure,
+    lay_out,
+    needs_samples,
+    resolve_structure,
+)
+from polychotomy.training import Asking, Params, Problems, Trainer, check_data
 
 _SOLVES = ("auto", "recursive", "most_probable", "least_squares")
-_REJECT_RULES = ("confidence", "probability")
 
 
-class TreeClassifier(ReductionClassifier):
+class TreeClassifier(MetaReductionClassifier):
     """Multi-class classification by a structure: a tree, a DDAG, a flat code or any mixture.
 
     The structure says which classes each binary problem tells apart; a clone of `estimator` is
@@ -68,7 +64,8 @@ class TreeClassifier(ReductionClassifier):
     estimators : dict of str to classifier, optional
         Further learners. A problem whose name or options in the structure are a key here is
         learnt by that classifier; other options such as ``"C=10 gamma=0.1"`` are parameters of
-        `estimator`.
+        `estimator`. A ``FrozenEstimator`` is used as it is: its second label is the side that the
+        structure writes last, ``minus / plus``, or of a node with two children the second.
     decoder : str, default="auto"
         How nodes of several problems decide, see :class:`~polychotomy.CodeClassifier`; a DDAG does
         without. ``"probability"`` takes the most probable child of every node.
@@ -182,62 +179,6 @@ class TreeClassifier(ReductionClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the most probable class, or the one at the end of the winning path.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        if self.solve_ == "least_squares" and len(self.classes_) > 2:
-            winners = self.predict_proba(X).argmax(axis=1)
-        else:
-            winners = self._walk(check_data(self, X, reset=False))[0]
-        labels: NDArray[Any] = self.classes_[winners]
-        return labels
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the score of each class, larger being better.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_classes), or (n_samples,) with two classes
-            Where the most probable class is predicted, the probabilities; otherwise the smallest
-            lead, over the nodes on the way to the class, of its child over the others; for a
-            single node its children's scores, for a DDAG the step in which the class was
-            eliminated. With two classes, the output of the binary classifier: positive for
-            ``classes_[1]``.
-        """
-        check_is_fitted(self)
-        if self.solve_ in ("least_squares", "most_probable") and len(self.classes_) > 2:
-            return self.predict_proba(X)
-        X = check_data(self, X, reset=False)
-        walker = self._walker()
-        if self.solve_ == "ddag" and len(self.classes_) > 2:
-            return walker.eliminate(X)[0]
-        nodes = self._plan.nodes
-        if len(nodes) == 1:
-            place = np.argsort([-1 - below for below in nodes[0].below])
-            parts = [
-                walker.scores(0, part)[:, place]
-                for part in blocks_of(X, self._plan.code.n_problems)
-            ]
-        else:
-            parts = [walker.margins(part) for part in blocks_of(X, self._plan.code.n_problems)]
-        scores = np.concatenate(parts)
-        if len(self.classes_) > 2:
-            return scores
-        return scores[:, 1] - scores[:, 0] if self._plan.rules[0] == "probability" else scores[:, 1]
-
     def decision_path(self, X: Any) -> csr_array:
         """Return which problems are asked to find each sample's class.
 
@@ -260,20 +201,16 @@ class TreeClassifier(ReductionClassifier):
         >>> asked.shape, int(asked.sum(axis=1).max())
         ((1797, 9), 4)
         """
-        check_is_fitted(self)
-        X = check_data(self, X, reset=False)
-        n_problems = self._plan.code.n_problems
-        if self.solve_ == "least_squares":
-            return csr_array(np.ones((X.shape[0], n_problems), dtype=np.int64))
-        rows, columns = [], []
-        for problems, samples in self._walk(X)[1]:
-            asked = np.arange(problems.start, problems.stop)
-            rows.append(np.repeat(samples, len(asked)))
-            columns.append(np.tile(asked, len(samples)))
+        rows, columns, start = [], [], 0
+        for ask in self._asks(X):
+            for problems, samples in self._readout.decide(ask)[1]:
+                asked = np.arange(problems.start, problems.stop)
+                rows.append(start + np.repeat(samples, len(asked)))
+                columns.append(np.tile(asked, len(samples)))
+            start += ask.n_samples
         where = np.concatenate(rows), np.concatenate(columns)
-        return csr_array(
-            (np.ones(len(where[0]), dtype=np.int64), where), shape=(X.shape[0], n_problems)
-        )
+        shape = start, self._problems.code.n_problems
+        return csr_array((np.ones(len(where[0]), dtype=np.int64), where), shape=shape)
 
     def node_errors(self, X: Any, y: Any) -> Array:
         """Return how often each node chooses the wrong child, of the samples of its own classes.
@@ -289,9 +226,9 @@ class TreeClassifier(ReductionClassifier):
         errors : ndarray of shape (n_nodes,)
             In the order of ``structure_.nodes()``; NaN where no sample has a class of the node.
         """
-        check_is_fitted(self)
         if y is None:
             raise ValueError("The errors of nodes need the true labels: y must not be None.")
+        self._checked(X)
         X, y = check_data(self, X, y, reset=False)
         unknown = np.setdiff1d(y, self.classes_)
         if unknown.size:
@@ -299,47 +236,30 @@ class TreeClassifier(ReductionClassifier):
                 "Every label of y must be one of the classes. "
                 f"Got {unknown.tolist()[0]!r}, which is not."
             )
-        indices = np.searchsorted(self.classes_, y)
-        return self._walker().node_errors(X, indices)
+        indices, ask = np.searchsorted(self.classes_, y), Asking(self._trained, X)
+        errors = np.full(len(self._problems.nodes), np.nan)
+        for i, node in enumerate(self._problems.nodes):
+            samples = np.flatnonzero(node.child[indices] >= 0)
+            if samples.size:
+                chosen = self._readout.choose_child(i, ask, samples)
+                errors[i] = np.mean(chosen != node.child[indices[samples]])
+        return errors
 
-    def predict_or_reject(
-        self, X: Any, rule: str = "probability", threshold: Any = None
-    ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Return the predicted labels, and which of them to trust.
+    @property
+    def estimators_(self) -> list[Any]:
+        """The trained binary classifiers, one for each distinct problem."""
+        return self._trained_estimators()
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        rule : {"probability", "confidence"}, default="probability"
-            ``"probability"`` takes the most probable class and rejects samples where its
-            probability is below `threshold`; ``"confidence"`` takes what :meth:`predict` says and
-            rejects samples whose best score in :meth:`decision_function` (with two classes its
-            absolute value) is.
-        threshold : float
-            From where on to accept; it must be given.
+    @property
+    def node_estimators_(self) -> list[list[Any]]:
+        """The trained binary classifiers of each node's problems."""
+        index, estimators = self._readout.distinct.index, self.estimators_
+        return [[estimators[s] for s in index[node.problems]] for node in self._problems.nodes]
 
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-            The winners, also for the rejected samples.
-        accepted : ndarray of bool of shape (n_samples,)
-            False where the sample is rejected.
-        """
-        if rule not in _REJECT_RULES:
-            raise unknown_name("rule", rule, _REJECT_RULES)
-        if not isinstance(threshold, Real):
-            raise ValueError(f"The 'threshold' parameter must be a number. Got {threshold!r}.")
-        if rule == "probability":
-            p = self.predict_proba(X)
-            return self.classes_[p.argmax(axis=1)], accepted_by_confidence(p, float(threshold))
-        scores = self.decision_function(X)
-        scores = np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
-        return self.predict(X), accepted_by_confidence(scores, float(threshold))
-
-    def _make_plan(
-        self, classes: NDArray[Any], X: Any, y: NDArray[np.intp] | None, params: Params
-    ) -> Plan:
-        solve = self._check_solve()
+    def _lay_out(
+        self, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
+    ) -> Problems:
+        self._check_solve()
         structure = resolve_structure(
             self.structure,
             classes,
@@ -350,74 +270,114 @@ class TreeClassifier(ReductionClassifier):
             pairwise=get_tags(self).input_tags.pairwise,
         )
         matrix, nodes = lay_out(structure, {c: r for r, c in enumerate(classes.tolist())})
-        base = self._base()
-        learners, chosen = choose_learners(base, self.estimators, structure.problems)
-        decoder = "ddag" if solve == "ddag" else self.decoder
-        plan = make_plan(self, classes, Code(matrix), nodes, learners, chosen, X, y, decoder)
-        if plan.probability is None and solve in ("least_squares", "most_probable"):
-            raise ValueError(f"solve={solve!r} needs probabilities. {NOTHING_TO_CALIBRATE_ON}")
-        if self.solve == "auto" and len(nodes) > 1 and plan.probability is not None:
-            solve = "most_probable"
-        return replace(plan, structure=structure, solve=solve)
+        names = tuple(describe_problems(matrix, classes))
+        return StructuredProblems(classes, Code(matrix), nodes, names, structure)
+
+    def _choose_trainer(
+        self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False
+    ) -> Trainer:
+        assert isinstance(problems, StructuredProblems)
+        learners, chosen = choose_learners(
+            self._base(), self.estimators, problems.structure.problems, params
+        )
+        return self._trainer(problems, learners, chosen, in_batches=in_batches)
+
+    def _rule(self) -> str:
+        return "ddag" if self._check_solve() == "ddag" else self.decoder
+
+    def _choose_readout(
+        self, problems: Problems, trainer: Trainer, *, in_batches: bool = False, **further: Any
+    ) -> Readout:
+        path = self._check_solve()
+        readout = super()._choose_readout(problems, trainer, in_batches=in_batches, path=path)
+        if readout.methods is None and path in ("least_squares", "most_probable"):
+            raise ValueError(f"solve={path!r} needs probabilities. {NO_PROBABILITIES}")
+        if self.solve == "auto" and len(problems.nodes) > 1 and readout.methods is not None:
+            return readout.along("most_probable")
+        return readout
+
+    def _set_fitted(self) -> None:
+        assert isinstance(self._problems, StructuredProblems)
+        readout = self._readout
+        self.structure_, self.solve_ = self._problems.structure, readout.path
+        self.node_decoders_ = list(readout.rules)
+        self.node_probabilities_ = list(readout.methods or [None] * len(readout.nodes))
+        self.class_counts_ = self._trained.counts.classes
 
     def _check_solve(self) -> str:
+        """Return the path that `solve` asks for, "recursive" for "auto"."""
         if self.solve not in _SOLVES:
             raise unknown_name("solve", self.solve, _SOLVES)
         if self.solve in ("least_squares", "most_probable"):
             if self.probability is None:
                 raise ValueError(f"solve={self.solve!r} needs 'probability' not to be None.")
             return self.solve
-        is_ddag = isinstance(self.structure, str) and self.structure == "ddag"
-        return "ddag" if is_ddag else "recursive"
+        return "ddag" if self._is_ddag() else "recursive"
 
-    def _train(self, plan: Plan, X: Any, y: NDArray[np.intp], method: str, params: Params) -> Self:
-        further = method == "partial_fit" and self.__sklearn_is_fitted__()
-        before = self.class_counts_ if further else 0
-        super()._train(plan, X, y, method, params)
-        self.class_counts_ = before + np.bincount(y, minlength=len(plan.classes))
-        return self
+    def _is_ddag(self) -> bool:
+        return isinstance(self.structure, str) and self.structure == "ddag"
 
-    def _set_fitted(self, plan: Plan) -> None:
-        assert plan.structure is not None
-        self.structure_, self.solve_ = plan.structure, plan.solve
-        self.node_decoders_ = list(plan.rules)
-        methods = None if self._probabilities is None else self._probabilities.methods
-        self.node_probabilities_ = list(methods or [None] * len(plan.nodes))
+    def _learners(self) -> dict[str, Any]:
+        further = self.estimators if isinstance(self.estimators, Mapping) else {}
+        return super()._learners() | {f"estimators_{key}": each for key, each in further.items()}
 
-    @property
-    def estimators_(self) -> list[Any]:
-        """The trained binary classifiers, one for each distinct problem."""
-        return self._trained_estimators()
+    def _learns_in_batches(self) -> bool:
+        return super()._learns_in_batches() and not needs_samples(self.structure)
 
-    @property
-    def node_estimators_(self) -> list[list[Any]]:
-        """The trained binary classifiers of each node's problems."""
-        index, estimators = self._plan.distinct.index, self.estimators_
-        return [[estimators[s] for s in index[node.problems]] for node in self._plan.nodes]
+    def _code_for(self, classes: NDArray[Any], rng: Any) -> Code:
+        """Return the code of a node, on which ways to probabilities agree in a tree."""
+        return one_vs_one(len(classes) if self._is_ddag() else 2)
 
-    def _can_learn_in_batches(self) -> bool:
-        in_batches = all(hasattr(source, "partial_fit") for source in self._sources().values())
-        return in_batches and not goes_by_data(self.structure)
 
-    def _sources(self) -> dict[str, Any]:
-        further = {f"estimators_{key}": value for key, value in (self.estimators or {}).items()}
-        return super()._sources() | further
+@dataclass(frozen=True, eq=False)
+class StructuredProblems(Problems):
+    """The problems of a structure, and the structure that they come from."""
 
-    def _walker(self) -> Walker:
-        return Walker(self._plan, self._model, self._probabilities, self.n_jobs)
+    structure: Structure
 
-    def _walk(self, X: Any) -> tuple[NDArray[np.intp], list[Visit]]:
-        """Return the winning classes, and which problems were asked of which samples."""
-        walker = self._walker()
-        if self.solve_ == "ddag" and len(self.classes_) > 2:
-            scores, visits = walker.eliminate(X)
-            return scores.argmax(axis=1), visits
-        if self.solve_ == "most_probable" and len(self.classes_) > 2:
-            return walker.search(X)
-        return walker.descend(X)
 
-    def _class_probabilities(self, X: Any) -> Array:
-        if self.solve_ != "least_squares":
-            return super()._class_probabilities(X)
-        q = self._binary_probabilities(X)
-        return solve_probabilities(q, self._plan.code, "least_squares", n_jobs=self.n_jobs)
+def choose_learners(
+    base: Any,
+    estimators: Mapping[str, Any] | None,
+    problems: Sequence[Problem],
+    params: Mapping[str, Params],
+) -> tuple[tuple[Learner, ...], Indices]:
+    """Return the learners in use, and for each problem the number of its own.
+
+    A name or options found in `estimators` take that estimator; other options are parameters of
+    the base, ``"C=10 gamma=0.1"``; all other problems take the base.
+    """
+    if estimators is not None and not isinstance(estimators, Mapping):
+        raise ValueError(
+            "The 'estimators' parameter must be a dictionary of names and classifiers. "
+            f"Got {type(estimators).__name__}."
+        )
+    known = {} if estimators is None else dict(estimators)
+    found: dict[str, int] = {}
+    learners: list[Learner] = []
+    chosen = np.empty(len(problems), dtype=np.intp)
+    for s, problem in enumerate(problems):
+        said = problem.name or problem.options or ""
+        key = said if said in known or (problem.options or "").strip() else ""
+        if key not in found:
+            found[key] = len(learners)
+            source = f"estimators_{key}" if key in known else "estimator"
+            estimator = known[key] if key in known else with_options(base, key, known)
+            learners.append(Learner(estimator, source, params[source]))
+        chosen[s] = found[key]
+    _check_learners([base, *(learner.estimator for learner in learners)], known, found)
+    return tuple(learners), chosen
+
+
+def _check_learners(
+    estimators: Sequence[Any], known: Mapping[str, Any], used: Mapping[str, int]
+) -> None:
+    for key in sorted(known.keys() - used.keys()):
+        raise ValueError(
+            "Every key of the 'estimators' parameter must be the name or the options of a problem "
+            f"of the structure. There is no problem {key!r}."
+        )
+    for key, estimator in known.items():
+        check_learner(estimator, name=f"estimators[{key!r}]")
+    if len({get_tags(estimator).input_tags.pairwise for estimator in estimators}) > 1:
+        raise ValueError("Either all estimators work on a precomputed kernel, or none does.")

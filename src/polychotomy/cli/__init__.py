@@ -29,7 +29,7 @@ def main() -> None:
         finally:
             sys.stdout.flush()  # while there still is somebody to tell
     except OSError as error:
-        from polychotomy.cli._files import reason_of
+        from polychotomy.cli._disk import reason_of
 
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         sys.exit(reason_of(error))

@@ -11,7 +11,7 @@ from polychotomy.cli._datasets import datasets_app
 from polychotomy.cli._models import explain_command, fit_command, predict_command
 from polychotomy.cli._reproduce import reproduce_command
 from polychotomy.cli._results import results_app
-from polychotomy.cli._structures import structure_app
+from polychotomy.cli._structure_files import structure_app
 
 app = typer.Typer(
     help="Multi-class classification from any binary classifier.",

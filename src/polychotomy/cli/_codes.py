@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polychotomy.cli._files import telling_errors
+from polychotomy.cli._disk import telling_errors
 
 code_app = typer.Typer(help="Look at codes.", no_args_is_help=True)
 

@@ -9,10 +9,9 @@ from typing import Annotated
 
 import typer
 
-from polychotomy.choose import Reduction, available_reductions
-from polychotomy.cli._files import printable, read_data, tell_columns, telling_errors
-from polychotomy.cli._options import AsJson, Jobs, Seed, StoreFile
-from polychotomy.cli._reported_model import recommended_cell, train_recommended
+from polychotomy.cli._disk import printable, read_data, tell_columns, telling_errors
+from polychotomy.cli._options import AsJson, Jobs, Prefer, Preference, Seed, StoreFile
+from polychotomy.cli._reported_model import train_recommended
 from polychotomy.cli._running import (
     keeping_results,
     run_with_progress,
@@ -20,17 +19,23 @@ from polychotomy.cli._running import (
     tell_failures,
     telling_interruption,
 )
-from polychotomy.cli._tables import check_report, print_summary, write_report
-from polychotomy.lab import (
-    Cell,
+from polychotomy.cli._summary_tables import check_report, print_summary, write_report
+from polychotomy.evaluate import (
+    DEFAULT_FOLDS,
     Failure,
-    Plan,
     Protocol,
     Samples,
-    available_bases,
-    base_scales,
-    make_base,
+    Schedule,
+    Summary,
+    Task,
     summarise,
+)
+from polychotomy.reductions import (
+    Reduction,
+    available_bases,
+    available_reductions,
+    make_base,
+    suitable_reductions,
 )
 
 
@@ -109,7 +114,7 @@ def compare_command(
             "drawn once. split_cvN: its own test part, or else N folds. repeatN: N draws of 30 %; "
             "repeatN:TRAIN/TEST: N draws of so many samples.",
         ),
-    ] = "cv10",
+    ] = f"cv{DEFAULT_FOLDS}",
     tune: Annotated[
         Tuning,
         typer.Option(help="greedy: search kernel width and C (or their like) in every fold."),
@@ -118,6 +123,7 @@ def compare_command(
         int | None,
         typer.Option(min=2, help="At most so many samples of each data set, drawn class by class."),
     ] = None,
+    prefer: Prefer = Preference.balanced,
     seed: Seed = 0,
     jobs: Jobs = -1,
     store: StoreFile = None,
@@ -135,9 +141,10 @@ def compare_command(
 
     Every reduction is trained and tested on the same folds; numbers are standardised and other
     columns become indicators, by the training part alone. The table shows means over the folds
-    with their standard errors, CPU seconds of a fold, the rank by error, and which reductions are
-    significantly worse than the best. Interrupt it when you like: with the same `--store` it goes
-    on where it was.
+    with their standard errors, median CPU seconds, the rank by error, and which reductions are
+    significantly worse than the best. The recommendation weighs errors against the number of binary
+    problems, see `--prefer`; times decide nothing. Interrupt it when you like: with the same
+    `--store` it continues.
 
     For example:
 
@@ -157,7 +164,7 @@ def compare_command(
             each if samples is None else each.limited(samples, seed)
             for each in _read(data or ["digits"], target)
         ]
-        plan = Plan(
+        schedule = Schedule(
             data_sets,
             _names(reductions),
             _names(base),
@@ -166,24 +173,25 @@ def compare_command(
             seed=seed,
         )
         _tell_unsuited(reductions, base)
-        for remark in plan.remarks:
+        for remark in schedule.remarks:
             tell(remark)
         with keeping_results(store) as kept:
-            cells, failures = run_with_progress(plan, kept, jobs, check)
+            cells, failures = run_with_progress(schedule, kept, jobs, check)
             tell_failures(failures)
             if not cells:
                 raise ValueError("Nothing could be computed.")
             title = f"{_title(data_sets)}; {', '.join(_names(base))}, {protocol}"
-            _show(cells, failures, title, as_json)
+            summary = summarise(cells, prefer=prefer.value)
+            task = schedule.task_of(summary.recommendation.method)
+            _show(summary, failures, title, as_json)
             if len(data_sets) == 1 and not as_json:
-                _show_next_step(recommended_cell(cells), (data or ["digits"])[0], target, tune)
+                _show_next_step(task, (data or ["digits"])[0], target)
             if report is not None:
-                model = train_recommended(plan, cells, data_sets, jobs)
-                write_report(cells, report, title, model)
+                model = train_recommended(task, schedule.samples_of(task), jobs)
+                write_report(cells, report, title, summary, model)
 
 
-def _show(cells: list[Cell], failures: list[Failure], title: str, as_json: bool) -> None:
-    summary = summarise(cells)
+def _show(summary: Summary, failures: list[Failure], title: str, as_json: bool) -> None:
     if as_json:
         failed = [
             {"data_set": f.data_set, "method": f.reduction, "fold": f.fold, "reason": f.reason}
@@ -194,24 +202,21 @@ def _show(cells: list[Cell], failures: list[Failure], title: str, as_json: bool)
         print_summary(summary, title)
 
 
-def _show_next_step(cell: Cell, data: str, target: str | None, tune: Tuning) -> None:
+def _show_next_step(task: Task, data: str, target: str | None) -> None:
     """Print the command that trains what is recommended."""
     words = ["polychotomy", "fit", data, *(["--target", target] if target else [])]
-    words += ["--base", cell.base, "--reduction", cell.reduction]
-    if tune is Tuning.greedy and base_scales(cell.base) is None:  # as far as fit can
-        words.append("--tune")
-    typer.echo(printable(f"Train it with: {shlex.join([*words, '-o', f'{cell.data_set}.skops'])}"))
+    words += ["--base", task.base, "--reduction", task.reduction]
+    words += ["--tune"] if task.tuner is not None else []
+    typer.echo(printable(f"Train it with: {shlex.join([*words, '-o', f'{task.data_set}.skops'])}"))
 
 
 def _tell_unsuited(reductions: str, base: str) -> None:
     """Say once for each learner and reason what "standard" and "all" leave out."""
-    asked = [name for name in _names(reductions) if name in ("standard", "all")]
     for learner in _names(base):
         left_out: dict[str, list[str]] = {}
-        for name in dict.fromkeys(each for some in asked for each in available_reductions(some)):
-            reason = Reduction(name).unsuited(make_base(learner))
-            if reason:
-                left_out.setdefault(reason, []).append(name)
+        _, unsuited = suitable_reductions(_names(reductions), make_base(learner))
+        for name, reason in unsuited.items():
+            left_out.setdefault(reason, []).append(name)
         for reason, names in left_out.items():
             tell(f"Left out, since {learner} does not suit them: {', '.join(names)}. {reason}")
 

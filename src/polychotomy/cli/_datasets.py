@@ -10,11 +10,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from polychotomy.cli._files import printable, read_data, telling_errors
+from polychotomy.cli._disk import printable, read_data, telling_errors
 from polychotomy.cli._options import AsJson
-from polychotomy.datasets import DataSet, available, load
-from polychotomy.datasets._load import describe
-from polychotomy.datasets._preprocess import column_remarks
+from polychotomy.datasets import DataSet, available, column_remarks, describe, load
 
 datasets_app = typer.Typer(help="List, look at and fetch data sets.", no_args_is_help=True)
 

@@ -6,27 +6,27 @@ from typing import Any
 import numpy as np
 from rich.text import Text
 
-from polychotomy.cli._files import printable
+from polychotomy.cli._disk import printable
 from polychotomy.cli._model_files import Model
-from polychotomy.cli._structures import draw_structure
+from polychotomy.cli._structure_files import draw_structure
 
 _SHOWN_PROBLEMS = 40
 _DRAWN_DEPTH = 30
 
 
 def facts_of(model: Model) -> dict[str, Any]:
-    """Return all that is known of a model, in JSON's types."""
+    """Return all that is known of a model, as JSON can hold it."""
     classifier, facts = model.classifier, model.facts
     questions = [
         {"asks": words, "error": error}
-        for words, error in zip(classifier.problems_, facts["problem_errors"], strict=True)
+        for words, error in zip(_asks(classifier), facts["problem_errors"], strict=True)
     ]
     known = {key: value for key, value in facts.items() if key != "problem_errors"}
-    drawn: dict[str, Any] = (
-        {"structure": str(classifier.structure_)}
-        if hasattr(classifier, "structure_")
-        else {"code": classifier.code_.matrix.tolist(), "decoder": _decoder(classifier)}
-    )
+    drawn: dict[str, Any] = {}
+    if hasattr(classifier, "structure_"):
+        drawn = {"structure": str(classifier.structure_)}
+    elif hasattr(classifier, "code_"):
+        drawn = {"code": classifier.code_.matrix.tolist(), "decoder": _decoder(classifier)}
     return {**known, "problems": questions, "columns": list(model.features), **drawn}
 
 
@@ -36,7 +36,7 @@ def explanation(model: Model, n_weakest: int) -> Iterator[Any]:
     yield _line(f"{facts['reduction']} with {facts['base']} on {facts['data']}")
     yield _line(
         f"{facts['samples']} samples, {facts['features']} features, "
-        f"{len(facts['classes'])} classes, {_asked(classifier, facts['problems'])}"
+        f"{len(facts['classes'])} classes, {_asked(facts)}"
     )
     yield _line(facts["explanation"])
     if facts["tuned"]:
@@ -45,20 +45,27 @@ def explanation(model: Model, n_weakest: int) -> Iterator[Any]:
     yield ""
     if hasattr(classifier, "structure_"):
         yield draw_structure(classifier.structure_, _DRAWN_DEPTH)
-    else:
+    elif hasattr(classifier, "code_"):
         yield _code(classifier)
+    if not _asks(classifier):
+        return
     yield ""
     yield from _problems(classifier, facts["problem_errors"])
     yield ""
     yield from _weakest(classifier, facts["problem_errors"], n_weakest)
 
 
-def _asked(classifier: Any, n_problems: int) -> str:
-    from polychotomy.classifiers import KernelSBCClassifier, SingleBinaryClassifier
+def _asks(classifier: Any) -> list[str]:
+    """Return the problems in words; none of a learner's own multi-class form."""
+    return list(getattr(classifier, "problems_", []))
 
-    if isinstance(classifier, SingleBinaryClassifier | KernelSBCClassifier):
-        return f"one binary classifier that is asked {n_problems} questions"
-    return f"{n_problems} binary problems"
+
+def _asked(facts: dict[str, Any]) -> str:
+    if facts["reduction"].startswith("sbc_"):
+        return f"one binary classifier that is asked {facts['problems']} questions"
+    if not facts["problem_errors"]:
+        return "the learner's own multi-class form"
+    return f"{facts['problems']} binary problems"
 
 
 def _decoder(classifier: Any) -> str:

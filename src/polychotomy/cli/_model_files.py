@@ -1,5 +1,6 @@
 """Trained models as files that are safe to open."""
 
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,17 +8,20 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
-from zipfile import ZIP_DEFLATED, BadZipFile
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
 import polychotomy
-from polychotomy._files import replacing
-from polychotomy.cli._files import check_can_write
+from polychotomy.cli._disk import check_can_write
 from polychotomy.errors import DataError, require
+from polychotomy.files import replacing
 
-_FORMAT, _VERSION = "polychotomy model", 1
+_FORMAT, _VERSION = "polychotomy model", 2
 
 # What a model is made of beside scikit-learn's own classes.
-_PARTS = ("calibration", "choose", "classifiers", "codes", "kernel", "learners", "structures")
+_PARTS = (
+    *("calibration", "classifiers", "codes", "evaluate", "kernel", "learners", "readout"),
+    *("structures", "training"),
+)
 _OTHERS = frozenset(
     {
         "numpy.dtype",
@@ -84,6 +88,7 @@ def load_model(path: Path) -> tuple[Model, str]:
 
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
+    _check_version(path)
     try:
         trusted = [name for name in io.get_untrusted_types(file=path) if _is_ours(name)]
         content = io.load(path, trusted=trusted)
@@ -95,15 +100,34 @@ def load_model(path: Path) -> tuple[Model, str]:
         raise DataError(
             f"{path} is not a model of this program, or is damaged; polychotomy fit makes one."
         ) from error
-    if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise DataError(f"{path} is not a model of this program; polychotomy fit makes one.")
-    if content["version"] != _VERSION:
-        raise DataError(
-            f"{path} was written by another version of this program "
-            f"({content['versions']['polychotomy']}): train it again with polychotomy fit."
-        )
     model = Model(*(content[key] for key in ("pipeline", "features", "nominal", "facts")))
     return model, _differences(content["versions"], path)
+
+
+def _check_version(path: Path) -> None:
+    """Raise DataError unless a file was written by this version, before its content is opened.
+
+    Format and version are read from the plain text that describes the content.
+    """
+    try:
+        with ZipFile(path) as file:
+            parts = json.loads(file.read("schema.json"))["content"]
+        if json.loads(parts["format"]["content"]) != _FORMAT:
+            raise ValueError(path)
+    except (BadZipFile, KeyError, ValueError, TypeError) as error:
+        raise DataError(
+            f"{path} is not a model of this program, or is damaged; polychotomy fit makes one."
+        ) from error
+    try:
+        version = json.loads(parts["version"]["content"])
+        writer = json.loads(parts["versions"]["content"]["polychotomy"]["content"])
+    except (KeyError, ValueError, TypeError):
+        return  # then the content is not a model's, and opening it says so
+    if version != _VERSION:
+        raise DataError(
+            f"{path} was written by version {writer} of this program, in another form "
+            f"({version}, here {_VERSION}): train it again with polychotomy fit."
+        )
 
 
 @contextmanager

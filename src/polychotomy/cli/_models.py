@@ -6,27 +6,29 @@ import json
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from polychotomy.cli._explanation import explanation, facts_of
-from polychotomy.cli._files import (
+from polychotomy.cli._disk import (
     check_can_write,
     printable,
     read_data,
     tell_columns,
     telling_errors,
 )
+from polychotomy.cli._explanation import explanation, facts_of
+from polychotomy.cli._fitted_model import train_model
 from polychotomy.cli._model_files import Model, load_model, save_model, writing
-from polychotomy.cli._options import AsJson, Seed
-from polychotomy.cli._running import telling_interruption
-from polychotomy.cli._training import train_model
-from polychotomy.lab import available_bases, base_scales
+from polychotomy.cli._options import AsJson, Jobs, Prefer, Preference, Seed
+from polychotomy.cli._running import run_with_progress, tell, telling_interruption
+from polychotomy.evaluate import Schedule
+from polychotomy.reductions import available_bases
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="What polychotomy fit has made.")]
 
@@ -46,56 +48,64 @@ def fit_command(
     reduction: Annotated[
         str,
         typer.Option(
-            help="Such as one_vs_rest, bch:hamming or sbc_bch; auto chooses by cross-validation."
+            help="Such as ovr, bch:hamming, sbc_bch or native; auto chooses by cross-validation."
         ),
     ] = "auto",
     tune: Annotated[
         bool, typer.Option("--tune", help="Choose the classifier's parameters too; takes longer.")
     ] = False,
+    prefer: Prefer = Preference.balanced,
     seed: Seed = 0,
-    jobs: Annotated[int, typer.Option(help="Workers; -1 for all cores.")] = -1,
+    jobs: Jobs = -1,
     as_json: AsJson = False,
 ) -> None:
     """Train a model on a file of labelled samples and save it.
 
-    The reduction is chosen by cross-validation, and the command says why. The model holds the
-    preprocessing (numbers standardised, other columns made indicators): it takes files as they are.
+    The reduction is the one that `polychotomy compare` recommends, and the command says why. The
+    model holds the preprocessing (numbers standardised, other columns made indicators): it takes
+    files as they are.
 
     Examples: `polychotomy fit land.csv -o land.skops`, `polychotomy fit land.csv --target cover
     --base svm --tune -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`
     """
-    if jobs == 0:
-        raise typer.BadParameter("0 is not a number of workers", param_hint="--jobs")
     if base not in available_bases():
         names = ", ".join(available_bases())
         raise typer.BadParameter(f"{base!r} is none of {names}", param_hint="--base")
-    tunable = [name for name in available_bases(tunable=True) if base_scales(name) is None]
-    if tune and base not in tunable:
-        names = ", ".join(tunable)
+    if tune and base not in available_bases(tunable=True):
+        names = ", ".join(available_bases(tunable=True))
         raise typer.BadParameter(f"only these can be tuned: {names}", param_hint="--tune")
-    with telling_interruption(None), telling_errors(), _telling_warnings():
+    with telling_interruption(None) as check, telling_errors(), _telling_warnings():
         check_can_write(out)
         samples = read_data(data, target)
         tell_columns(samples, target)
-        verbose = sys.stderr.isatty()
         model = train_model(
             samples,
             base=base,
             reduction=reduction,
             tune=tune,
+            prefer=prefer.value,
             seed=seed,
             jobs=jobs,
-            verbose=verbose,
+            run=partial(_run, jobs=jobs, check=check),
         )
         save_model(model, out)
     if as_json:
         typer.echo(json.dumps({"model": str(out), **model.facts}, indent=2))
     else:
-        typer.echo(printable(model.facts["explanation"]))
+        typer.echo(printable(f"Use {model.facts['explanation']}"))
         typer.echo(_error_text(model.facts))
         name = shlex.quote(str(out))
         typer.echo(f"The model is in {out}. See it with: polychotomy explain {name}")
         typer.echo(f"Ask it about new samples with: polychotomy predict {name} FILE")
+
+
+def _run(schedule: Schedule, jobs: int, check: Callable[[], None]) -> Any:
+    """Compute the cells, with a progress bar in a terminal."""
+    for remark in schedule.remarks:
+        tell(remark)
+    if sys.stderr.isatty():
+        return run_with_progress(schedule, None, jobs, check)
+    return schedule.run(n_jobs=jobs)
 
 
 def predict_command(
@@ -183,7 +193,9 @@ def _predictions(
     if not (proba or reject is not None):
         return {"predicted": pipeline.predict(frame).tolist()}
     if not hasattr(pipeline, "predict_proba"):
-        raise ValueError("This model has no probabilities: train it without ':None'.")
+        raise ValueError(
+            "This model has no probabilities: train it with another reduction, without ':None'."
+        )
     p = pipeline.predict_proba(frame)
     table: dict[str, list[Any]] = {"predicted": pipeline.predict(frame).tolist()}
     if reject is not None:

@@ -1,5 +1,6 @@
 """Options that several commands have."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,21 @@ def _check_jobs(jobs: int) -> int:
     return jobs
 
 
+class Preference(StrEnum):
+    """What a recommendation goes for."""
+
+    balanced = "balanced"
+    accuracy = "accuracy"
+    cost = "cost"
+
+
+Prefer = Annotated[
+    Preference,
+    typer.Option(
+        help="accuracy: the lowest error. cost: the fewest binary problems among methods that are "
+        "not significantly worse. balanced: the same, but within 0.5 points of the lowest error."
+    ),
+]
 Seed = Annotated[
     int, typer.Option(min=0, max=2**32 - 1, help="Draws folds, random codes and learners.")
 ]

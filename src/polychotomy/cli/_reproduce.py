@@ -15,8 +15,7 @@ from typing import Annotated, Any
 import typer
 
 import polychotomy
-from polychotomy._files import replacing
-from polychotomy.cli._files import check_can_write, telling_errors
+from polychotomy.cli._disk import check_can_write, telling_errors
 from polychotomy.cli._options import AsJson, Jobs, Seed, StoreFile
 from polychotomy.cli._reproduction_tables import print_experiments, print_reproduction
 from polychotomy.cli._running import (
@@ -26,8 +25,10 @@ from polychotomy.cli._running import (
     tell_failures,
     telling_interruption,
 )
-from polychotomy.cli._tables import check_report
-from polychotomy.lab import Cell, Failure, Plan, Store, experiments
+from polychotomy.cli._summary_tables import check_report
+from polychotomy.evaluate import Cell, Failure, Schedule, Store
+from polychotomy.files import replacing
+from polychotomy.lab import experiments
 from polychotomy.lab.experiments import Experiment, Figure
 
 _QUICK_FOLDS = 2
@@ -145,10 +146,10 @@ def reproduce_command(
 
 
 def _run(
-    plans: Sequence[Plan], store: Store, jobs: int, check: Any
+    plans: Sequence[Schedule], store: Store, jobs: int, check: Any
 ) -> tuple[list[list[Cell]], list[Failure]]:
     """Return the cells of each plan; what they share is computed once."""
-    joined = Plan.join(plans)
+    joined = Schedule.join(plans)
     for remark in joined.remarks:
         tell(remark)
     cells, failures = run_with_progress(joined, store, jobs, check)

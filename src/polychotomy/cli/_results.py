@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from polychotomy._files import replacing
-from polychotomy.cli._files import check_can_write, printable, telling_errors
-from polychotomy.cli._options import AsJson
-from polychotomy.cli._tables import check_report, print_summary, write_report
-from polychotomy.lab import Cell, Store, comparisons, summarise
+from polychotomy.cli._disk import check_can_write, printable, telling_errors
+from polychotomy.cli._options import AsJson, Prefer, Preference
+from polychotomy.cli._summary_tables import check_report, print_summary, write_report
+from polychotomy.evaluate import Cell, Store, comparisons, summarise
+from polychotomy.files import replacing
 
 results_app = typer.Typer(
     help="List, look at and export the results that `polychotomy compare --store` keeps.",
@@ -61,6 +61,7 @@ def show_results(
     report: Annotated[
         Path | None, typer.Option(help="Write a report to this HTML file.", metavar="FILE.html")
     ] = None,
+    prefer: Prefer = Preference.balanced,
     as_json: AsJson = False,
 ) -> None:
     """Show the table and the recommendation of each comparison in a store.
@@ -75,7 +76,9 @@ def show_results(
             raise ValueError(f"There are no such results in {store}.")
         if report is not None and len(groups) > 1:
             raise ValueError(f"A report is of one comparison, and {store} has {len(groups)}.")
-        summaries = {words: summarise(cells) for words, cells in groups.items()}
+        summaries = {
+            words: summarise(cells, prefer=prefer.value) for words, cells in groups.items()
+        }
         if as_json:
             found = {words: summary.as_dict() for words, summary in summaries.items()}
             typer.echo(json.dumps(found, indent=2))
@@ -84,7 +87,7 @@ def show_results(
                 print_summary(summary, words)
         if report is not None:
             for words, cells in groups.items():
-                write_report(cells, report, words)
+                write_report(cells, report, words, summaries[words])
 
 
 @results_app.command("export")
@@ -140,6 +143,7 @@ def _cell_rows(cell: Cell) -> Iterator[dict[str, Any]]:
         "n_test": len(cell.rows),
         "n_classes": len(cell.classes),
         "n_problems": cell.n_problems,
+        "n_questions": None if cell.cost is None else cell.cost.questions,
         "fit_seconds": cell.fit_seconds,
         "predict_seconds": cell.predict_seconds,
         "chosen": json.dumps(cell.chosen, ensure_ascii=False),

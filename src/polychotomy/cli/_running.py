@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as ProgressBar
 
-from polychotomy.cli._files import printable
-from polychotomy.lab import Cell, Failure, Plan, Progress, Store
+from polychotomy.cli._disk import printable
+from polychotomy.evaluate import Cell, Failure, Progress, Schedule, Store
 
 _INTERRUPTED = 130
 _ENDINGS = tuple(
@@ -28,9 +28,9 @@ _SHARE = 0.02  # and of the time gone by: a run of a day should not fill a log
 
 
 def run_with_progress(
-    plan: Plan, store: Store, jobs: int, check: Callable[[], None]
+    schedule: Schedule, store: Store | None, jobs: int, check: Callable[[], None]
 ) -> tuple[list[Cell], list[Failure]]:
-    """Run a plan, and show how many cells are done and how long the rest takes.
+    """Run a schedule, and show how many cells are done and how long the rest takes.
 
     `check` is called after every cell.
     """
@@ -42,7 +42,7 @@ def run_with_progress(
             check()
             show(progress)
 
-        return plan.run(store, n_jobs=jobs, progress=advance)
+        return schedule.run(store, n_jobs=jobs, progress=advance)
 
 
 @contextmanager

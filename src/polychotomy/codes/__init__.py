@@ -1,18 +1,29 @@
 """Which binary questions are asked: code matrices over {−1, 0, +1}."""
 
 from polychotomy.codes._algebraic import bch, hamming
-from polychotomy.codes._code import Code, hamming_distance
+from polychotomy.codes._code import Code, check_entries, hamming_distance
+from polychotomy.codes._distinct import DistinctProblems, distinct_problems
 from polychotomy.codes._hadamard import orthogonal
+from polychotomy.codes._parameters import check_int
+from polychotomy.codes._problem_words import describe_problems, problem_words
 from polychotomy.codes._random import dense_random, sparse_random
-from polychotomy.codes._registry import available_codes, make_code
+from polychotomy.codes._registry import available_codes, check_rows, make_code, resolve_code
 from polychotomy.codes._standard import adjacent, exhaustive, one_vs_one, one_vs_rest
+from polychotomy.codes._targets import Targets
 
 __all__ = [
     "Code",
+    "DistinctProblems",
+    "Targets",
     "adjacent",
     "available_codes",
     "bch",
+    "check_entries",
+    "check_int",
+    "check_rows",
     "dense_random",
+    "describe_problems",
+    "distinct_problems",
     "exhaustive",
     "hamming",
     "hamming_distance",
@@ -20,5 +31,7 @@ __all__ = [
     "one_vs_one",
     "one_vs_rest",
     "orthogonal",
+    "problem_words",
+    "resolve_code",
     "sparse_random",
 ]

@@ -1,10 +1,11 @@
-"""Codes from coding theory: BCH and Hamming, built as the SBC paper builds them (section 4.2)."""
+"""Codes from coding theory: BCH and Hamming, constructed as in the SBC paper (section 4.2)."""
 
 from functools import lru_cache
 
 import numpy as np
 
-from polychotomy.codes._code import Code, Matrix
+from polychotomy.arrays import Matrix
+from polychotomy.codes._code import Code
 from polychotomy.codes._parameters import check_int
 from polychotomy.errors import CodeError
 
@@ -15,9 +16,9 @@ _LONGEST = 2 ** _DEGREES[-1] - 1
 def bch(n_classes: int, *, length: int | None = None, message: int | None = None) -> Code:
     """Return the code made of the first k unit messages, encoded by a BCH code.
 
-    The unit vectors of length k are padded with zeros to the message length, encoded
-    (systematically, over GF(2)), positions that are equal for all classes are dropped, and 0 is
-    written as −1.
+    The unit vectors of length k are padded with zeros to the message length and encoded
+    systematically over GF(2). Positions that are equal for all classes are dropped, and 0 becomes
+    −1.
 
     Parameters
     ----------
@@ -27,15 +28,15 @@ def bch(n_classes: int, *, length: int | None = None, message: int | None = None
         Length n = 2^r − 1 of the BCH code; by default the shortest with that `message`, or with
         a message length of at least k.
     message : int, optional
-        Message length; by default the smallest of that `length` that is at least k, which needs
+        Message length; by default the smallest one for that `length` that is at least k. It needs
         the least padding and has the largest distance.
 
     Notes
     -----
     The default explains why the paper's Table 2 has equal errors for SBC-HAMMING and SBC-BCH on
     optdigits (10 classes, where the (15, 11) code is the Hamming code) and different ones on
-    satimage (6 classes, the (15, 7) code). galois is imported on first use; that and the first
-    code take some seconds.
+    satimage (6 classes, the (15, 7) code). galois is imported on first use, so the first code
+    takes a few seconds.
 
     References
     ----------
@@ -98,7 +99,7 @@ def _shortest_length(k: int) -> int:
         if 2**r - 1 - r >= k:  # the longest message: the Hamming code's
             return 2**r - 1
     raise CodeError(
-        f"Hamming and BCH codes are built for at most {2 ** _DEGREES[-1] - 1 - _DEGREES[-1]} "
+        f"Hamming and BCH codes are available for at most {2 ** _DEGREES[-1] - 1 - _DEGREES[-1]} "
         f"classes. Got {k}."
     )
 

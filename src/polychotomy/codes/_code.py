@@ -1,4 +1,4 @@
-"""The value that everything else speaks about: a code matrix over {−1, 0, +1}."""
+"""The code matrix over {−1, 0, +1}, the value that all other packages work with."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from polychotomy.arrays import Matrix
+from polychotomy.codes._distinct import DistinctProblems, distinct_problems
 from polychotomy.errors import CodeError
-
-Matrix = NDArray[np.int8]
 
 _SYMBOLS = {1: "+", 0: "·", -1: "−"}
 _SHOWN_CLASSES, _SHOWN_PROBLEMS = 30, 70
@@ -19,51 +19,12 @@ _BLOCK = 1024
 _MANY_PROBLEMS = 5000
 
 
-@dataclass(frozen=True)
-class DistinctProblems:
-    """The different binary problems of a code: ``matrix == columns[:, index] * sign``.
-
-    Each column of `columns` is oriented as scikit-learn orients its own binary problems: the
-    side with fewer classes is +1; of two equal sides, the one without the problem's first class.
-    """
-
-    columns: Matrix
-    index: NDArray[np.intp]
-    sign: Matrix
-
-    def expand(self, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the outputs of all problems from those of the distinct ones."""
-        return outputs[:, self.index] * self.sign
-
-    def expand_probabilities(self, binary: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the + side's probability of all problems from that of the distinct ones."""
-        q = binary[:, self.index]
-        return np.where(self.sign > 0, q, 1 - q)
-
-
-def distinct_problems(matrix: Matrix, learners: NDArray[np.intp] | None = None) -> DistinctProblems:
-    """Return the different problems of a matrix, in order of appearance.
-
-    With `learners`, a number for each problem, those of different learners are different too.
-    """
-    orientation = _orientation(matrix)
-    oriented = matrix * orientation
-    keys = oriented if learners is None else np.vstack([oriented, learners])
-    _, first, inverse = np.unique(keys, axis=1, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.argsort(order)
-    columns, index = oriented[:, first[order]], rank[inverse.ravel()]
-    for array in (columns, index, orientation):
-        array.setflags(write=False)
-    return DistinctProblems(columns, index, orientation)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Code:
-    """A code: which classes stand on which side of which binary problem.
+    """A code matrix: the side of each class in each binary problem.
 
-    Rows are classes and columns are problems. In problem s the classes with entry +1 are to be
-    told from those with entry −1, and the classes with entry 0 take no part.
+    Rows are classes and columns are problems. Problem s separates the classes with entry +1 from
+    those with entry −1; classes with entry 0 take no part.
 
     Parameters
     ----------
@@ -72,13 +33,13 @@ class Code:
         side and every class must take part in a problem. Equal or complementary columns are
         legal; :meth:`describe` reports them.
     name : str, default="custom"
-        What to call it. Codes with the same matrix are equal whatever their names.
+        Name of the code. Codes with the same matrix are equal, whatever their names.
 
     Raises
     ------
     CodeError
-        (a ``ValueError``) if `matrix` is not a code; the message names the class or the problem
-        at fault, both counted from 0.
+        (a ``ValueError``) if `matrix` is not a code. The message names the class or problem at
+        fault, counted from 0.
 
     References
     ----------
@@ -104,7 +65,7 @@ class Code:
     def __init__(self, matrix: ArrayLike, name: str = "custom") -> None:
         entries = check_entries(matrix)
         _check_code(entries)
-        # Backed by bytes, the array stays read-only even for those who ask it not to be.
+        # Backed by bytes, so that nobody can make the array writeable again.
         frozen = np.frombuffer(entries.tobytes(), dtype=np.int8).reshape(entries.shape)
         object.__setattr__(self, "matrix", frozen)
         object.__setattr__(self, "name", str(name))
@@ -141,7 +102,7 @@ class Code:
 
     @cached_property
     def distinct(self) -> DistinctProblems:
-        """The problems with identical and complementary columns merged, in order of appearance."""
+        """The different problems: identical and complementary columns merged, in order."""
         return distinct_problems(self.matrix)
 
     @cached_property
@@ -154,11 +115,11 @@ class Code:
 
     @cached_property
     def unidentified(self) -> tuple[int, ...]:
-        """The classes whose probabilities the binary ones do not determine; mostly none.
+        """Classes whose probabilities the binary probabilities do not determine; usually none.
 
-        At an interior point p the residuals of the binary probabilities that go with it are
-        Bp = 0, with B_sc = A_cs − r_s |A_cs|. The probability of a class is determined if no
-        direction d with Bd = 0 and Σd = 0 changes it; that is so at almost every p or at none.
+        At an interior point p the exact binary probabilities satisfy Bp = 0, with
+        B_sc = A_cs − r_s |A_cs|. The probability of a class is determined if no direction d with
+        Bd = 0 and Σd = 0 changes it. This holds either at almost every p or at none.
 
         Examples
         --------
@@ -175,7 +136,7 @@ class Code:
         return tuple(int(c) for c in np.flatnonzero(np.abs(null).max(axis=0, initial=0) > 1e-6))
 
     def describe(self) -> str:
-        """Return the code's figures in words, repeated problems included.
+        """Return a summary of the code in words: sizes, distances, repeated problems.
 
         Examples
         --------
@@ -214,7 +175,7 @@ class Code:
         return f"column distance {self.column_distance:g}"
 
     def _describe_correction(self) -> str:
-        if not self.is_strict:  # the problems a class takes no part in can say anything
+        if not self.is_strict:  # the output is arbitrary where a class takes no part
             return ""
         return f" (corrects up to {int(np.ceil(self.row_distance / 2) - 1)} wrong problems)"
 
@@ -333,7 +294,7 @@ def _check_code(matrix: Matrix) -> None:
     twins = equal_rows(matrix)
     if twins is not None:
         raise CodeError(
-            "No two classes may have the same codeword, nothing could tell them apart. "
+            "No two classes may have the same codeword: decoding could not distinguish them. "
             f"Classes {twins[0]} and {twins[1]} have the same row."
         )
 
@@ -344,13 +305,6 @@ def equal_rows(matrix: Matrix) -> tuple[int, int] | None:
     original = first[inverse.ravel()]
     repeats = np.flatnonzero(original != np.arange(len(matrix)))
     return (int(original[repeats[0]]), int(repeats[0])) if repeats.size else None
-
-
-def _orientation(matrix: Matrix) -> Matrix:
-    """Return ±1 per problem, so that ``matrix * orientation`` is oriented like scikit-learn's."""
-    balance = matrix.sum(axis=0, dtype=int)
-    first = np.take_along_axis(matrix, np.argmax(matrix != 0, axis=0)[np.newaxis], axis=0)[0]
-    return np.where((balance > 0) | ((balance == 0) & (first == 1)), -1, 1).astype(np.int8)
 
 
 def _largest_dot(vectors: Matrix, absolute: bool = False) -> int:

@@ -5,7 +5,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.codes._code import Code, Matrix
+from polychotomy.arrays import Matrix
+from polychotomy.codes._code import Code
 from polychotomy.codes._parameters import check_int
 from polychotomy.errors import CodeError
 
@@ -13,17 +14,17 @@ _SIGN_TRIES = 1000
 
 
 def orthogonal(n_classes: int) -> Code:
-    """Return a strict code whose rows are orthogonal: all classes are equally far apart.
+    """Return a strict code with orthogonal rows: all classes are equally far from each other.
 
-    The rows are k rows of a Hadamard matrix of the smallest order n ≥ k that Sylvester's and
-    Paley's constructions and Kronecker products give (n = k rounded up to a multiple of 4,
-    except for 92, 116, 156, 172, 184, 188, …). So there are n problems, and the row distance is
-    n/2. Rows are multiplied by −1, which leaves them orthogonal, so that no problem is
-    one-sided: by the signs of a thousand draws (always the same) that leave the most lopsided
-    problem least so.
+    The rows come from a Hadamard matrix of order n, the smallest n ≥ k that Sylvester's and
+    Paley's constructions and Kronecker products give (k rounded up to a multiple of 4, except
+    for 92, 116, 156, 172, 184, 188, …). So there are n problems, and the row distance is n/2.
+    Some rows are multiplied by −1, which keeps them orthogonal, so that no problem is one-sided.
+    The signs are the best of a thousand draws with a fixed seed: they make the most unbalanced
+    problem as balanced as possible.
 
-    With 2 or 3 classes there is no such code: orthogonality forces a problem with all classes
-    on the same side.
+    With 2 or 3 classes no such code exists: orthogonality forces a problem with all classes on
+    the same side.
 
     Raises
     ------
@@ -44,9 +45,9 @@ def orthogonal(n_classes: int) -> Code:
     k = check_int("n_classes", n_classes, least=2)
     if k < 4:
         raise CodeError(
-            f"There is no orthogonal code of {k} classes without a one-sided problem: rows of ±1 "
-            "that are orthogonal all agree in at least a quarter of the columns. "
-            "It needs at least 4 classes; take 'one_vs_rest' or 'exhaustive' instead."
+            f"There is no orthogonal code of {k} classes without a one-sided problem: orthogonal "
+            "rows of ±1 all agree in at least a quarter of the columns. "
+            "It needs at least 4 classes; use 'one_vs_rest' or 'exhaustive' instead."
         )
     order = k
     while not _is_order(order):
@@ -138,15 +139,15 @@ def _field(q: int) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
     return np.asarray(a[:, np.newaxis] - a, dtype=int), np.asarray(a * a, dtype=int)
 
 
-def _flips(rows: Matrix) -> NDArray[np.int8]:
-    """Return a sign per class that keeps every problem as balanced as can be found.
+def _flips(rows: Matrix) -> Matrix:
+    """Return a sign per class that makes the problems as balanced as possible.
 
-    Problem s becomes one-sided when the signs equal its column or the complement. Signs are
-    drawn with a fixed seed and the best kept. From 4 classes on there are always good ones:
-    those that flip at most two rows outnumber the columns.
+    Problem s becomes one-sided if the signs equal its column or its complement. Signs are drawn
+    with a fixed seed and the best are kept. From 4 classes on, valid signs always exist: there
+    are more ways to flip at most two rows than columns.
     """
     rng = np.random.default_rng(0)
     signs = rng.choice(np.array([-1, 1], dtype=np.int8), size=(_SIGN_TRIES, len(rows)))
     imbalance = np.abs(signs.astype(np.float32) @ rows).max(axis=1)
-    best: NDArray[np.int8] = signs[imbalance.argmin()]
+    best: Matrix = signs[imbalance.argmin()]
     return best

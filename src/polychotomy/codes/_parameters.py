@@ -1,4 +1,4 @@
-"""Checks of the numbers that codes are made from."""
+"""Validation of integer parameters."""
 
 from typing import Any
 

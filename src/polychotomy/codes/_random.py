@@ -1,8 +1,8 @@
-"""Random codes, screened: the best row distance of many draws (Allwein et al., section 6).
+"""Random codes: the largest row distance of many draws (Allwein et al., section 6).
 
 A draw is abandoned as soon as two of its codewords are no farther apart than those of the best
-draw so far. Codewords are therefore made a block at a time: with many classes most draws end
-after a few blocks, and the tries are spent on those that may still win.
+draw so far. Codewords are therefore drawn in blocks: with many classes most draws end after a
+few blocks, and time is spent only on draws that can still win.
 """
 
 from dataclasses import dataclass
@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.codes._code import Code, Matrix, _largest_dot, equal_rows
+from polychotomy.arrays import Matrix
+from polychotomy.codes._code import Code, _largest_dot, equal_rows
 from polychotomy.codes._parameters import check_int
 from polychotomy.errors import CodeError
 
-# Below this many classes a column can come out one-sided, and is drawn again.
+# With fewer classes than this a column may be one-sided by chance; it is then drawn again.
 _FEW_CLASSES = 64
 _BATCH_ENTRIES = 2**21
 _ENUMERABLE = 2**20
@@ -27,7 +28,7 @@ _WORTHWHILE_ENTRIES = 2**28
 
 @dataclass(frozen=True)
 class _Alphabet:
-    """The entries to draw from, uniformly: the sparse code's 0 stands in it twice."""
+    """The entries to draw from, uniformly; the sparse code lists 0 twice."""
 
     symbols: tuple[int, ...]
 
@@ -36,7 +37,7 @@ class _Alphabet:
         return np.array(self.symbols, dtype=np.int8)[picks]
 
     def codewords(self, n_problems: int) -> Matrix:
-        """Return all different codewords, for codes so short that draws would collide."""
+        """Return all possible codewords, for codes so short that random ones would repeat."""
         letters = np.unique(self.symbols)
         grid = np.meshgrid(*[letters] * n_problems, indexing="ij")
         return np.stack(grid, axis=-1).reshape(-1, n_problems).astype(np.int8)
@@ -134,14 +135,14 @@ def _best_draw(
     n_tries = check_int("n_tries", n_tries)
     rng = np.random.default_rng(random_state)
     n_words = len(set(alphabet.symbols)) ** ell
-    crowded = n_words <= min(k * k, _ENUMERABLE)  # so few that independent draws would collide
+    crowded = n_words <= min(k * k, _ENUMERABLE)  # independent draws would probably repeat
     draw = _draw_different if crowded else _screen
     best = draw(alphabet, k, ell, n_tries, rng)
     if best is None:
         raise CodeError(
-            f"None of {n_tries} draws gave {k} classes different codewords and every problem two "
-            f"sides with n_problems={ell}. Give more problems (at least {ceil(log2(k))}; "
-            f"{name} takes {ceil(factor * log2(k))} by default) or a larger 'n_tries'."
+            f"None of {n_tries} draws with n_problems={ell} gave {k} classes different codewords "
+            f"and every problem two sides. Give more problems (at least {ceil(log2(k))}; "
+            f"{name} uses {ceil(factor * log2(k))} by default) or a larger 'n_tries'."
         )
     return Code(best, name=name)
 
@@ -210,7 +211,7 @@ def _draw_two_sided(
 def _draw_different(
     alphabet: _Alphabet, k: int, ell: int, n_tries: int, rng: np.random.Generator
 ) -> Matrix | None:
-    """Return the best of some draws without replacement; in so short a code few tries do."""
+    """Return the best of a few draws without replacement, which suffice for short codes."""
     words = alphabet.codewords(ell)
     words = words[words.any(axis=1)]
     best, limit = None, float(ell + 1)

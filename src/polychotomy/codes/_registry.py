@@ -4,6 +4,9 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from polychotomy.codes._algebraic import bch, hamming
 from polychotomy.codes._code import Code
 from polychotomy.codes._hadamard import orthogonal
@@ -25,7 +28,7 @@ _CODES: dict[str, Callable[..., Code]] = {
 
 
 def available_codes() -> tuple[str, ...]:
-    """Return the names that :func:`make_code` knows.
+    """Return the names that :func:`make_code` accepts.
 
     Examples
     --------
@@ -46,9 +49,9 @@ def make_code(name: str, n_classes: int, *, random_state: Any = None, **options:
     n_classes : int
         Number of classes, at least 2.
     random_state : int, RandomState, Generator or None, default=None
-        Draws the random codes; the others do without.
+        Used by random codes, ignored by the others.
     **options
-        What the function of that name in :mod:`polychotomy.codes` takes.
+        Passed to the function of that name in :mod:`polychotomy.codes`.
 
     Examples
     --------
@@ -67,3 +70,42 @@ def make_code(name: str, n_classes: int, *, random_state: Any = None, **options:
                 raise ValueError(f"The code {name!r} takes no options. Got {option!r}.")
             raise unknown_name(f"option of the code {name!r}", option, known)
     return _CODES[name](n_classes, **options)
+
+
+def resolve_code(code: Any, classes: NDArray[Any], rng: Any, name: str = "code") -> Code:
+    """Return the code for these classes from a name, a code, a matrix or a function of k.
+
+    `name` is the parameter that it comes from.
+    """
+    k = len(classes)
+    if isinstance(code, str):
+        if code not in available_codes():
+            raise unknown_name(name, code, available_codes())
+        return make_code(code, k, random_state=rng)
+    made = code(k) if callable(code) else code
+    if not isinstance(made, Code):
+        if np.ndim(made) != 2:
+            raise ValueError(
+                f"The {name!r} parameter must be a name, a Code, a matrix of classes × problems or "
+                f"a function of the number of classes that returns one. Got {made!r}; the names "
+                f"are {', '.join(map(repr, available_codes()))}."
+            )
+        made = Code(made)
+    check_rows(made.matrix, classes, name)
+    return made
+
+
+def check_rows(matrix: NDArray[Any], classes: NDArray[Any], name: str) -> None:
+    """Raise ValueError unless there is a row for each class."""
+    n_rows, k = len(matrix), len(classes)
+    if n_rows != k:
+        seen = ", ".join(repr(label) for label in classes[:5].tolist()) + (", …" if k > 5 else "")
+        advice = (
+            f"a class that the {name} expects is missing from y"
+            if n_rows > k
+            else f"y has a class that the {name} does not know"
+        )
+        raise ValueError(
+            f"The {name!r} parameter must have a row for each class. Got {n_rows} rows for "
+            f"the {k} classes of y ({seen}): {advice}."
+        )

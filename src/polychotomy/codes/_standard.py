@@ -1,4 +1,4 @@
-"""Codes written down by a rule: one-vs-rest, one-vs-one, exhaustive, adjacent."""
+"""Codes given by a rule: one-vs-rest, one-vs-one, exhaustive, adjacent."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -13,7 +13,7 @@ _EXHAUSTIVE_LIMIT = 16
 
 
 def one_vs_rest(n_classes: int) -> Code:
-    """Return the code that asks for each class whether it is this one.
+    """Return the one-vs-rest code: each class against all others.
 
     k problems, strict, row distance 2.
 
@@ -30,7 +30,7 @@ def one_vs_rest(n_classes: int) -> Code:
 
 
 def one_vs_one(n_classes: int) -> Code:
-    """Return the code that asks for each pair of classes which of the two it is.
+    """Return the one-vs-one code: each class against each other class.
 
     ℓ = k(k−1)/2 problems, row distance 1 + (ℓ−1)/2. The first class of a pair is +1 (all-pairs
     of Allwein et al.).
@@ -53,11 +53,11 @@ def one_vs_one(n_classes: int) -> Code:
 
 
 def exhaustive(n_classes: int) -> Code:
-    """Return the code with every way to split the classes in two.
+    """Return the exhaustive code: every way to split the classes in two.
 
     2^(k−1) − 1 problems, strict, row distance 2^(k−2). Problem j (counted from 1) puts the
-    classes of the binary digits of j on the −1 side, as in Mills, section 3.3; the complements
-    are left out. Refused above 16 classes.
+    classes given by the binary digits of j on the −1 side, as in Mills, section 3.3. Complements
+    are left out. More than 16 classes raise an error.
 
     Examples
     --------
@@ -72,8 +72,8 @@ def exhaustive(n_classes: int) -> Code:
         exactly = f" = {2 ** (k - 1) - 1}" if k <= 64 else ""
         raise CodeError(
             f"The exhaustive code of {k} classes has 2^{k - 1} − 1{exactly} problems; "
-            f"it is built for at most {_EXHAUSTIVE_LIMIT} classes. "
-            "Take 'dense_random', 'bch' or 'orthogonal' instead."
+            f"it is available for at most {_EXHAUSTIVE_LIMIT} classes. "
+            "Use 'dense_random', 'bch' or 'orthogonal' instead."
         )
     split = np.arange(1, 2 ** (k - 1))
     bits = (split >> np.arange(k)[:, np.newaxis]) & 1
@@ -81,7 +81,7 @@ def exhaustive(n_classes: int) -> Code:
 
 
 def adjacent(n_classes: int, *, order: Sequence[int] | None = None) -> Code:
-    """Return the code for ordered classes that asks on which side of each border a sample lies.
+    """Return the code for ordered classes: the first classes against the others, at each border.
 
     k−1 problems, strict, row distance 1: problem s puts the first s+1 classes on the −1 side
     and the others on the +1 side (Mills, equation 15).
@@ -112,7 +112,7 @@ def _check_order(order: Sequence[int] | None, k: int) -> list[int]:
     order = list(range(k)) if order is None else list(order)
     if sorted(order) != list(range(k)):
         raise ValueError(
-            f"The 'order' parameter must hold each class index from 0 to {k - 1} once. "
+            f"The 'order' parameter must contain each class index from 0 to {k - 1} once. "
             f"Got {len(order)} indices, {len(set(order))} of them different."
         )
     return [int(r) for r in order]

@@ -1,14 +1,15 @@
-"""Known data sets, users' own files, and what makes features of either.
+"""Data sets: known ones by name, your own files, and their preprocessing.
 
-:func:`load` and :func:`read` return the same: features as a frame, labels, the fixed split where
-there is one, and which columns are nominal. :func:`read_features` reads samples without labels.
-:func:`make_preprocessor` turns such frames into the matrices that classifiers take. Needs the extra
-``data`` (pandas).
+:func:`load` and :func:`read` return the features as a data frame, the labels, the fixed split if
+there is one, and the nominal columns. :func:`read_features` reads samples without labels.
+:func:`make_preprocessor` turns data frames into matrices for classifiers. Needs the extra ``data``
+(pandas).
 """
 
+from polychotomy.datasets._columns import is_usual_target
 from polychotomy.datasets._generate import make_bands, make_waveform
-from polychotomy.datasets._load import load
-from polychotomy.datasets._preprocess import make_preprocessor
+from polychotomy.datasets._load import describe, load
+from polychotomy.datasets._preprocess import column_remarks, make_preprocessor
 from polychotomy.datasets._read import read, read_features
 from polychotomy.datasets._registry import PAPERS, DataSet, available
 
@@ -16,6 +17,9 @@ __all__ = [
     "PAPERS",
     "DataSet",
     "available",
+    "column_remarks",
+    "describe",
+    "is_usual_target",
     "load",
     "make_bands",
     "make_preprocessor",

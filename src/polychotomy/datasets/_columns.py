@@ -1,4 +1,4 @@
-"""Which column holds the classes, and whether columns can be used at all."""
+"""The choice of the target column, and validation of columns."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ _USUAL_NAMES = ("class", "target", "label", "y")
 
 
 def choose_target(columns: Sequence[str], wanted: str | None, path: Path) -> str:
-    """Return the column `wanted`, else one with a usual name, else the last (but a split)."""
+    """Return the column `wanted`, else one with a usual name, else the last (except "split")."""
     if wanted is None:
         usual = {column.lower(): column for column in reversed(columns)}
         last = [c for c in columns if c != "split"] or columns
@@ -29,45 +29,45 @@ def choose_target(columns: Sequence[str], wanted: str | None, path: Path) -> str
 
 
 def is_usual_target(name: str) -> bool:
-    """Whether a column of this name is taken for the classes wherever it stands."""
+    """Whether a column with this name is the default target, whatever its position."""
     return name.lower() in _USUAL_NAMES
 
 
 def check_names(columns: Sequence[str], path: Path) -> None:
-    """Refuse columns without a name or with the same one."""
+    """Raise DataError for columns without a name or with equal names."""
     twice = [name for name, count in Counter(columns).items() if count > 1 and name]
     if twice:
-        raise DataError(f"Column names must differ, and {path} has twice: {listed(twice)}.")
+        raise DataError(f"Column names must be unique. {path} repeats {listed(twice)}.")
     if "" in columns:
         raise DataError(f"Column {columns.index('') + 1} of {path} has no name.")
 
 
 def check_target(y: Any, name: str, path: Path) -> Any:
-    """Return the labels as an array, whole numbers as integers, if they are classes."""
+    """Return the labels as an array, whole numbers as integers, or raise DataError."""
     missing = int(y.isna().sum())
     if missing:
         rows, have, them = ("row", "has", "it") if missing == 1 else ("rows", "have", "them")
         raise DataError(
-            f"{missing} {rows} of {path} {have} no label in the column {name!r}; take {them} out."
+            f"{missing} {rows} of {path} {have} no label in the column {name!r}; remove {them}."
         )
     labels = y.astype(object).to_numpy() if y.dtype == "category" else y.to_numpy()
     if labels.dtype.kind == "f":
         if not np.array_equal(labels, np.round(labels)):
             raise DataError(
-                f"The column {name!r} of {path} holds fractions, not classes; "
-                "to predict a number is regression. Choose another target."
+                f"The column {name!r} of {path} contains fractions, not classes; "
+                "predicting numbers is regression. Choose another target."
             )
         labels = labels.astype(np.int64)
     try:
         n_classes = len(set(labels))
     except TypeError:
         raise DataError(
-            f"The column {name!r} of {path} must hold single values, not lists. "
+            f"The column {name!r} of {path} must contain single values, not lists. "
             "Choose another target."
         ) from None
     if n_classes < 2:
         raise DataError(
-            f"The column {name!r} of {path} must hold two classes or more, and has one."
+            f"The column {name!r} of {path} must contain at least two classes. Got one."
         )
     if n_classes == len(labels):
         raise DataError(
@@ -78,7 +78,7 @@ def check_target(y: Any, name: str, path: Path) -> Any:
 
 
 def check_features(frame: Any, path: Path) -> None:
-    """Refuse tables without features, and columns that are empty or infinite."""
+    """Raise DataError for tables without features, empty columns and infinite values."""
     if frame.shape[1] == 0:
         raise DataError(f"{path} must have at least one column besides the labels.")
     empty = frame.columns[frame.isna().all()]
@@ -87,10 +87,10 @@ def check_features(frame: Any, path: Path) -> None:
     numbers = frame.select_dtypes("number")
     infinite = numbers.columns[np.isinf(numbers.to_numpy(float, na_value=np.nan)).any(axis=0)]
     if len(infinite):
-        raise DataError(f"These columns of {path} must hold finite numbers: {listed(infinite)}.")
+        raise DataError(f"These columns of {path} must be finite: {listed(infinite)}.")
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
-    """Return the first names, and how many more there are."""
+    """Return the first names as words, and the number of further ones."""
     shown = ", ".join(repr(name) for name in names[:most])
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,4 +1,4 @@
-"""Files of samples in four formats, each read into a data frame."""
+"""Readers of CSV, Parquet, ARFF and LIBSVM files, which return data frames."""
 
 import csv
 import re
@@ -17,7 +17,7 @@ from polychotomy.errors import DataError, require
 
 Frame = Any  # a pandas.DataFrame; pandas is imported when it is needed
 
-NO_TARGET = ""  # where a file need not have labels
+NO_TARGET = ""  # for files that need no labels
 
 _MISSING = ["", "NA", "NaN", "nan", "N/A", "null", "?"]
 _TRUTH = {
@@ -29,11 +29,11 @@ _DECIMAL = {mark: re.compile(rf"[-+]?\d*{re.escape(mark)}\d+") for mark in ".,"}
 
 
 def read_csv(path: Path, target: str | None, nominal: Collection[str] = ()) -> Frame:
-    """Read a table with a header; its delimiter is a comma, semicolon, tab or bar.
+    """Read a text table with a header; the delimiter is a comma, semicolon, tab or bar.
 
-    The target is needed here because "NA" or "?" there is a label, elsewhere a missing value. A
-    first column without a name holds row numbers and is left out. What is known to be nominal
-    stays as it is written, "01" too, but for truth values.
+    The target is needed because "NA" or "?" is a label there, but a missing value elsewhere. A
+    first column without a name contains row numbers and is dropped. Columns in `nominal` keep
+    their text, such as "01", except for truth values.
     """
     with _expecting(path, "a table of text (CSV)"):
         rows, delimiter = _first_rows(path)
@@ -59,7 +59,7 @@ def read_csv(path: Path, target: str | None, nominal: Collection[str] = ()) -> F
                 dtype={name: str for name in header if name in nominal},
             )
     for name in frame.columns.intersection(list(nominal)):
-        if frame[name].dropna().isin(_TRUTH).all():  # as when their kind is found out
+        if frame[name].dropna().isin(_TRUTH).all():  # as pandas does when it infers types
             frame[name] = frame[name].map(_TRUTH)
     return frame.drop(columns=[""]) if "" in header else frame
 
@@ -82,7 +82,7 @@ def read_arff(path: Path, target: str | None) -> Frame:
 
     pd = require("pandas", extra="data")
     with _expecting(path, "an ARFF file of numeric and nominal attributes"), _text(path) as file:
-        # SciPy keeps nominal values in ASCII: other letters pass it as numbers.
+        # SciPy stores nominal values as ASCII, so other letters are written as numbers.
         text = file.read().encode("ascii", "xmlcharrefreplace").decode("ascii")
         records, meta = arff.loadarff(StringIO(text))
         columns = {}
@@ -105,7 +105,7 @@ def read_libsvm(path: Path, target: str | None) -> Frame:
         X, y = load_svmlight_file(str(path))
     if 8 * X.shape[0] * X.shape[1] > _DENSE_LIMIT:
         raise DataError(
-            f"{path} holds {X.shape[0]} x {X.shape[1]} numbers, mostly zeros: too many to unfold. "
+            f"{path} has {X.shape[0]} x {X.shape[1]} numbers, mostly zeros: too many when dense. "
             "Read it with sklearn.datasets.load_svmlight_file and fit the sparse matrix."
         )
     columns = [f"x{i}" for i in range(1, X.shape[1] + 1)]
@@ -114,7 +114,7 @@ def read_libsvm(path: Path, target: str | None) -> Frame:
 
 
 def _arff_value(text: str) -> str:
-    """Return a value or name without its quotes, its letters being letters again."""
+    """Return a value or name without quotes, with its non-ASCII letters restored."""
     text = text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
     return re.sub(r"&#(\d+);", lambda match: chr(int(match[1])), text)
 
@@ -133,7 +133,7 @@ READERS: dict[str, Callable[..., Frame]] = {
 
 
 def _first_rows(path: Path) -> tuple[list[list[str]], str]:
-    """Return the fields of the first lines, and what is between them."""
+    """Return the fields of the first lines, and their delimiter."""
     with _text(path) as file:
         sample = file.read(_SAMPLE)
     if not sample.strip():
@@ -164,10 +164,10 @@ def _fields(sample: str, delimiter: str, *, cut: bool) -> list[list[str]]:
 
 
 def _header(path: Path, rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the columns' names, if the first line has them.
+    """Return the column names from the first line, or raise DataError if it is a sample.
 
-    Numbers may be names if they ascend, as wavelengths do, and the rest of the line is not made of
-    values that the columns have.
+    Ascending numbers, such as wavelengths, may be names, unless the other fields of the line occur
+    as values in their columns.
     """
     names = [name.strip() for name in rows[0]]
     number = re.compile(r"[-+]?\d*\.?\d+(e[-+]?\d+)?")
@@ -177,13 +177,13 @@ def _header(path: Path, rows: Sequence[Sequence[str]]) -> list[str]:
         any(row[j].strip() == name for row in rows[1:] if len(row) > j) for j, name in others
     )
     if is_sample or any(b <= a for a, b in pairwise(numbers)):
-        raise DataError(f"The first line of {path} must name the columns, and holds numbers.")
+        raise DataError(f"The first line of {path} must name the columns. Got numbers.")
     check_names(names[1:] if names[0] == "" else names, path)
     return names
 
 
 def _decimal(rows: list[list[str]], delimiter: str) -> str:
-    """Return "," for tables from where 1,5 is one and a half."""
+    """Return the decimal mark: "," if the table writes 1,5 for one and a half."""
     cells = [cell for row in rows[1:] for cell in row]
     commas, points = (any(_DECIMAL[m].fullmatch(cell) for cell in cells) for m in ",.")
     return "," if delimiter != "," and commas and not points else "."
@@ -197,7 +197,7 @@ def _text(path: Path) -> TextIO:
 
 @contextmanager
 def _expecting(path: Path, kind: str) -> Iterator[None]:
-    """Tell a parser's complaint as what it means for the user."""
+    """Turn a parser's exception into a DataError with a message for the user."""
     from scipy.io.arff import ArffError
 
     try:

@@ -1,13 +1,15 @@
-"""Data sets that are made by a formula."""
+"""Synthetic data sets of the papers."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polychotomy.arrays import Array
+
 
 def make_waveform(n_train: int = 300, n_test: int = 500, *, random_state: int | None = None) -> Any:
-    """Draw Breiman's waveforms: three classes, each a random mixture of two waves, with noise.
+    """Return Breiman's waveform data: three classes, random mixtures of two waves with noise.
 
     With triangular waves h_c(i) = max(6 − |i − c|, 0) of centres c = 7, 11 and 15, positions
     i = 1..21, u uniform on [0, 1] and e standard normal, a sample of the class with waves a and b
@@ -17,9 +19,9 @@ def make_waveform(n_train: int = 300, n_test: int = 500, *, random_state: int | 
     Parameters
     ----------
     n_train, n_test : int
-        Samples of each part; by default those of Tax and Duin's Table 1.
+        Number of training and test samples; by default those of Tax and Duin's Table 1.
     random_state : int or None
-        Draws the samples.
+        Seed of the samples.
 
     Returns
     -------
@@ -50,20 +52,20 @@ def make_waveform(n_train: int = 300, n_test: int = 500, *, random_state: int | 
 
 
 def make_bands(n_classes: int, n_per_class: int = 100, *, random_state: int | None = None) -> Any:
-    """Draw Allwein's synthetic data: a normal number whose class is the band of its size.
+    """Return Allwein's synthetic data: normal numbers, classified by their absolute value.
 
-    x is standard normal and is of class j if t_j ≤ |x| < t_{j+1}. The thresholds are such that the
-    training part has exactly `n_per_class` samples of each class; the test part, of the same size,
-    is drawn anew and labelled with the same thresholds.
+    x is standard normal and belongs to class j if t_j ≤ |x| < t_{j+1}. The thresholds give the
+    training part exactly `n_per_class` samples of each class. The test part has the same size and
+    the same thresholds.
 
     Parameters
     ----------
     n_classes : int
-        k, at least 2; the paper takes 3 to 8.
+        k, at least 2; the paper uses 3 to 8.
     n_per_class : int
         Training samples of each class.
     random_state : int or None
-        Draws the samples.
+        Seed of the samples.
 
     Returns
     -------
@@ -92,12 +94,12 @@ def make_bands(n_classes: int, n_per_class: int = 100, *, random_state: int | No
     n_train = n_classes * n_per_class
     x = rng.standard_normal(2 * n_train)
     sizes = np.sort(np.abs(x[:n_train]))
-    thresholds = sizes[n_per_class::n_per_class]  # the smallest of each further band
+    thresholds = sizes[n_per_class::n_per_class]  # the smallest |x| of each further class
     y = np.searchsorted(thresholds, np.abs(x), side="right")
     return _bunch("bands", x[:, None], y, n_train)
 
 
-def _bunch(name: str, X: NDArray[np.float64], y: NDArray[np.int64], n_train: int) -> Any:
+def _bunch(name: str, X: Array, y: NDArray[np.int64], n_train: int) -> Any:
     from sklearn.utils import Bunch
 
     from polychotomy.errors import require

@@ -1,4 +1,4 @@
-"""Known data sets, from a folder, scikit-learn, a formula or OpenML."""
+"""Loading of known data sets from a folder, scikit-learn, a formula or OpenML."""
 
 import warnings
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from polychotomy.datasets._read import make_categorical, read
 from polychotomy.datasets._registry import PAPERS, DataSet, find
 from polychotomy.errors import DataError, require, unknown_name
 
-# Where a source fixes a test part and the paper's table shows none.
+# Data sets with a fixed test part that the paper's table does not have.
 _JOINED = {
     "allwein": ("audiology", "segment"),
     "mills": ("letter", "pendigits", "usps", "segment", "satimage", "urban", "shuttle"),
@@ -20,38 +20,38 @@ _JOINED = {
 
 
 def load(name: str, *, paper: str | None = None) -> Any:
-    """Load a known data set.
+    """Load a known data set by name.
 
-    It is taken from the first of: ``NAME.csv.gz`` in the folder that the environment variable
-    ``POLYCHOTOMY_DATA`` names; scikit-learn (breast_cancer, digits, iris, wine); a formula
-    (waveform); OpenML, with a download that scikit-learn keeps. A copy from OpenML has its fixed
-    split only if the classes of its last rows are those of the test part, in order.
+    The first available source is used: ``NAME.csv.gz`` in the folder given by the environment
+    variable ``POLYCHOTOMY_DATA``; scikit-learn (breast_cancer, digits, iris, wine); a formula
+    (waveform); OpenML, downloaded once and cached by scikit-learn. A copy from OpenML has the
+    fixed split only if its last rows have the classes of the test part, in order.
 
     Parameters
     ----------
     name : str
         One of the names in :func:`available`.
     paper : str or None
-        As this paper has it: allwein, sbc, sbckernel, mills or tax-duin. That is without the fixed
-        split where the paper's table shows none; for Mills letter with 15 features, segment without
-        its constant one, the last 8600 rows of humidity.
+        Prepare the data as in this paper: allwein, sbc, sbckernel, mills or tax-duin. The fixed
+        split is dropped where the paper's table has none. For Mills, letter has 15 features,
+        segment lacks its constant feature, and humidity has its last 8600 rows.
 
     Returns
     -------
     Bunch
         ``data`` (frame of features, nominal ones categorical), ``target`` (array of labels),
         ``train`` and ``test`` (row numbers of the fixed split, or None), ``nominal`` (names of
-        columns), ``name``, ``DESCR`` (what it is and what to know about it), ``source``.
+        columns), ``name``, ``DESCR`` (a description), ``source``.
 
     Raises
     ------
     DataError
-        The data set is in none of these places, cannot be downloaded, or the paper has not used it.
+        If no source has the data set, the download fails, or the paper did not use it.
 
     Warns
     -----
     UserWarning
-        A copy whose size is not the one known.
+        If the size of the copy differs from the known size.
 
     Examples
     --------
@@ -72,7 +72,15 @@ def load(name: str, *, paper: str | None = None) -> Any:
 
 
 def describe(known: DataSet) -> str:
-    """Return what is known of a data set, in a few lines."""
+    """Return a description of a data set in a few lines.
+
+    Examples
+    --------
+    >>> from polychotomy.datasets import available, describe
+    >>> iris = next(known for known in available() if known.name == "iris")
+    >>> print(describe(iris).splitlines()[1])
+    150 samples, 4 features, 3 classes; no fixed split.
+    """
     split = f"{known.samples - known.test} for training, {known.test} for testing"
     users = "; ".join(PAPERS[paper] for paper in known.papers)
     lines = [
@@ -111,7 +119,7 @@ def _from_formula(known: DataSet) -> Any:
 
 
 def _from_openml(known: DataSet) -> Any:
-    """Download, and bring into the form of the files: same columns, kinds and split."""
+    """Download from OpenML and convert to the form of the files: columns, types and split."""
     from sklearn.datasets import fetch_openml
     from sklearn.utils import Bunch
 
@@ -130,7 +138,7 @@ def _from_openml(known: DataSet) -> Any:
     unwanted = {_plain(name) for name in known.drop}
     frame = found.data.drop(columns=[c for c in found.data if _plain(c) in unwanted])
     for column in frame.select_dtypes(exclude="number"):
-        # Grades and pixels are declared nominal there.
+        # OpenML declares some numbers nominal, such as grades and pixels.
         numbers = pd.to_numeric(frame[column].astype(object), errors="coerce")
         if (numbers.isna() == frame[column].isna()).all():
             frame[column] = numbers
@@ -169,7 +177,7 @@ def _labels(target: Any) -> Any:
 
 
 def _split_by_order(y: Any, known: DataSet) -> tuple[Any, Any]:
-    """Return the fixed split if the last labels come as they do in the test part."""
+    """Return the fixed split if the last labels are those of the test part, in order."""
     n = len(y)
     if known.test_order is None or n <= known.test:
         return None, None
@@ -179,13 +187,13 @@ def _split_by_order(y: Any, known: DataSet) -> tuple[Any, Any]:
 
 
 def order_of(labels: Any) -> int:
-    """Return a checksum of how the classes follow each other, whatever they are called."""
+    """Return a checksum of the sequence of classes that does not depend on their names."""
     codes = require("pandas", extra="data").factorize(labels)[0]
     return crc32(codes.astype("<i4").tobytes())
 
 
 def _with_codes(bunch: Any, known: DataSet) -> Any:
-    """Make the columns nominal whose numbers are names."""
+    """Make columns nominal whose numbers are only codes."""
     codes = {_plain(name) for name in known.codes}
     for column in bunch.data:
         if _plain(column) in codes and column not in bunch.nominal:
@@ -195,7 +203,7 @@ def _with_codes(bunch: Any, known: DataSet) -> Any:
 
 
 def _plain(name: str) -> str:
-    """Return a column's name as it is in every copy."""
+    """Return a column name in the form that is common to all copies."""
     return name.lower().replace("-", "_").replace(" ", "_")
 
 
@@ -217,7 +225,7 @@ def _as_in(paper: str, bunch: Any) -> Any:
         bunch.update(train=None, test=None)
     if paper == "mills":
         if bunch.name == "letter":
-            bunch.data = bunch.data.iloc[:, :15]  # his recipe stops one field early
+            bunch.data = bunch.data.iloc[:, :15]  # Mills' script drops the last feature
         elif bunch.name == "segment":
             bunch.data = bunch.data.loc[:, bunch.data.nunique() > 1]
         elif bunch.name == "humidity":

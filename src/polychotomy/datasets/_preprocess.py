@@ -1,4 +1,4 @@
-"""From a frame with names, gaps and units to the matrix that classifiers take."""
+"""Preprocessing: from a data frame with text and missing values to a numeric matrix."""
 
 from typing import Any
 
@@ -11,36 +11,36 @@ _MOST_INDICATORS = 100
 
 
 def make_preprocessor(frame: Any) -> Any:
-    """Return a transformer for frames like this one: numbers standardised, the rest one-hot.
+    """Return a transformer that standardises numbers and one-hot encodes everything else.
 
-    It is not fitted: put it before a classifier in a pipeline, so that means, deviations and values
-    are those of the training part.
+    It is not fitted: put it before a classifier in a pipeline, so that it learns from the training
+    part only.
 
-    * Numbers: less the mean, over the standard deviation of the values that are there; a missing
-      one becomes the mean (0). Constant columns become 0.
-    * All else (text, categories, truth values): an indicator for each value; missing is a value of
-      its own. Values that were not there in training have no indicator set. Beyond 100 values in a
+    * Numbers are standardised, ignoring missing values, which become the mean (0). Constant columns
+      become 0.
+    * Text, categories and truth values get an indicator for each value; missing is a value of its
+      own. Values that are unknown from training set no indicator. With more than 100 values in a
       column, the rarest share an indicator.
-    * Left out: columns without any value, and text in which no value occurs twice (it only names
-      the rows).
+    * Empty columns are dropped, and text columns in which no value occurs twice, since they only
+      name the rows.
 
-    The papers on SBC standardise the indicators too: put a ``StandardScaler`` after this, which
+    The papers on SBC standardise the indicators too: add a ``StandardScaler`` after this, which
     leaves the numbers as they are.
 
     Parameters
     ----------
     frame : DataFrame
-        Features; only its columns' kinds and values' repetition are looked at.
+        Features; only the types of columns and the repetition of values are used.
 
     Returns
     -------
     ColumnTransformer
-        Gives a dense matrix of n × (numbers + indicators).
+        Returns a dense matrix of shape (n_samples, numbers + indicators).
 
     Raises
     ------
     DataError
-        Columns of dates or durations, or no column that can be used.
+        If there are columns of dates or durations, or no usable columns.
 
     Examples
     --------
@@ -85,32 +85,32 @@ def make_preprocessor(frame: Any) -> Any:
 
 
 def column_remarks(frame: Any) -> list[str]:
-    """Return what the user should know about how :func:`make_preprocessor` takes these columns.
+    """Return remarks on columns that :func:`make_preprocessor` drops or may misinterpret.
 
-    Raises DataError where it would.
+    Raises the same errors as :func:`make_preprocessor`.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from polychotomy.datasets._preprocess import column_remarks
+    >>> from polychotomy.datasets import column_remarks
     >>> frame = pd.DataFrame({"id": [7, 8, 9], "name": ["a", "b", "c"], "size": [2, 5, 1]})
     >>> for remark in column_remarks(frame):
     ...     print(remark)
     Left out, since no value occurs twice: 'name'.
-    Taken for numbers like all others, though they only count the rows: 'id'.
+    Used as numbers, although they only count the rows: 'id'.
     """
     numbers, nominal = _kinds(frame)
     names = list(frame.columns.difference([*numbers, *nominal], sort=False))
     counting = [name for name in numbers if len(frame) > 2 and (frame[name].diff()[1:] == 1).all()]
     remarks = {
         "Left out, since no value occurs twice": names,
-        "Taken for numbers like all others, though they only count the rows": counting,
+        "Used as numbers, although they only count the rows": counting,
     }
     return [f"{said}: {listed(which)}." for said, which in remarks.items() if which]
 
 
 def _kinds(frame: Any) -> tuple[list[Any], list[Any]]:
-    """Return the columns of numbers and the nominal ones."""
+    """Return the numeric and the nominal columns."""
     pd = require("pandas", extra="data")
     if not isinstance(frame, pd.DataFrame):
         raise ValueError(
@@ -128,10 +128,10 @@ def _kinds(frame: Any) -> tuple[list[Any], list[Any]]:
         if frame[name].astype("category").value_counts().max() > 1
     ]
     if len(numbers) + len(nominal) == 0:
-        raise DataError("No column can be used: all are empty, or only name the rows.")
+        raise DataError("No column can be used: all are empty or only name the rows.")
     return list(numbers), nominal
 
 
 def _texts(frame: Any) -> Any:
-    """Return the values as texts, so that kinds can be mixed, and one mark for what is missing."""
+    """Return the values as strings, so that types can be mixed, and NaN for missing values."""
     return frame.astype("string").astype(object).where(frame.notna(), np.nan)

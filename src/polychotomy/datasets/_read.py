@@ -1,4 +1,4 @@
-"""Users' own files, read into the same form as the known data sets."""
+"""Reading of users' own files into the same form as the known data sets."""
 
 import os
 from collections.abc import Callable, Collection, Sequence
@@ -19,24 +19,24 @@ from polychotomy.errors import DataError, require
 
 
 def read(path: str | os.PathLike[str], target: str | None = None) -> Any:
-    r"""Read a file of labelled samples; its name says the format.
+    r"""Read a file of labelled samples; the format follows from its name.
 
     * ``.csv``, ``.tsv``, ``.txt``, ``.data``: UTF-8 text with a header; comma, semicolon, tab or
-      bar between the fields. Missing: nothing, NA, NaN, N/A, null or "?".
+      bar between the fields. Missing values: an empty field, NA, NaN, N/A, null or "?".
     * ``.parquet``: needs pyarrow.
     * ``.arff``: numeric and nominal attributes.
     * ``.libsvm``, ``.svmlight``, ``.svm``: features x1, x2, …; the target is called label.
 
-    All but Parquet may be compressed, with ``.gz`` at the end. Numbers stay numbers; every other
-    column is nominal and becomes categorical. A column "split" that holds train and test only is
-    taken for a fixed split.
+    All except Parquet may be compressed, with ``.gz`` at the end. Numbers stay numbers; every other
+    column is nominal and becomes categorical. A column "split" with the values train and test is a
+    fixed split.
 
     Parameters
     ----------
     path : str or path
         The file.
     target : str or None
-        The column of the classes; by default one called class, target, label or y, else the last.
+        The column with the classes; by default one called class, target, label or y, else the last.
 
     Returns
     -------
@@ -48,10 +48,10 @@ def read(path: str | os.PathLike[str], target: str | None = None) -> Any:
     Raises
     ------
     DataError
-        A file that is not what its name says; no such target, or one that is not made of classes;
-        columns with the same name or without values; no rows or no features.
+        If the file has another format than its name says, the target is missing or has no classes,
+        columns have equal names or no values, or there are no rows or no features.
     FileNotFoundError
-        No such file.
+        If the file does not exist.
 
     Examples
     --------
@@ -73,17 +73,17 @@ def read(path: str | os.PathLike[str], target: str | None = None) -> Any:
 def read_features(
     path: str | os.PathLike[str], names: Sequence[str], nominal: Collection[str] = ()
 ) -> Any:
-    r"""Read samples that are to be classified: columns by name, whatever else the file has.
+    r"""Read the features of samples to classify; other columns of the file are ignored.
 
     Parameters
     ----------
     path : str or path
-        The file, in a format of :func:`read`. Labels may be there or not.
+        The file, in a format of :func:`read`, with or without labels.
     names : sequence of str
-        The features, in the order that is wanted. In a LIBSVM file, which leaves zeros out, those
-        after the last one are 0.
+        The features to return, in this order. In a LIBSVM file, which omits zeros, missing
+        features are 0.
     nominal : collection of str
-        Which of them are nominal; all others must be numbers.
+        The nominal features; all others must be numbers.
 
     Returns
     -------
@@ -93,8 +93,8 @@ def read_features(
     Raises
     ------
     DataError
-        A file that is not what its name says, has no rows or lacks a column, or numbers that are
-        not finite numbers.
+        If the file has another format than its name says, has no rows or lacks a column, or if
+        numbers are not finite.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def read_features(
     """
     path = Path(path)
     reader = _reader(path)
-    known = {"nominal": nominal} if reader is read_csv else {}  # others say it themselves
+    known = {"nominal": nominal} if reader is read_csv else {}  # other formats declare it
     frame = reader(path, NO_TARGET, **known)
     check_names(list(frame.columns), path)
     if len(frame) == 0:
@@ -120,7 +120,7 @@ def read_features(
     lacking = [name for name in names if name not in frame]
     if lacking:
         raise DataError(
-            f"{path} must have the columns {listed(names)}, and lacks {listed(lacking)}."
+            f"{path} must have the columns {listed(names)}. It lacks {listed(lacking)}."
         )
     return require("pandas", extra="data").DataFrame(
         {
@@ -131,32 +131,32 @@ def read_features(
 
 
 def _nominal(column: Any) -> Any:
-    """Return a column as categories; whole numbers with gaps are whole numbers still."""
+    """Return a column as categories; whole numbers stay whole despite missing values."""
     if column.dtype.kind == "f" and (column.dropna() % 1 == 0).all():
         column = column.astype("Int64")
     return column.astype("category")
 
 
 def _numbers(column: Any, path: Path) -> Any:
-    """Return a column as numbers, or raise DataError for the first value that is none."""
+    """Return a column as numbers, or raise DataError for the first value that is not one."""
     numbers = require("pandas", extra="data").to_numeric(column, errors="coerce").astype(float)
     wrong = np.flatnonzero((numbers.isna() & column.notna()) | np.isinf(numbers))
     if wrong.size:
         raise DataError(
-            f"The column {column.name!r} of {path} must hold finite numbers. "
+            f"The column {column.name!r} of {path} must contain finite numbers. "
             f"Got {str(column.iloc[wrong[0]])[:50]!r} in row {wrong[0] + 1}."
         )
     return column if column.dtype.kind in "iuf" else numbers
 
 
 def _reader(path: Path) -> Callable[..., Any]:
-    """Return what reads a file, by its name."""
+    """Return the reader of a file, by the ending of its name."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
     endings = [suffix.lower() for suffix in path.suffixes if suffix != ".gz"]
     if not endings or endings[-1] not in READERS:
         raise DataError(
-            f"The name of {path} does not say its format; it must end in {', '.join(READERS)}."
+            f"The format of {path} is unknown: its name must end in one of {', '.join(READERS)}."
         )
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty.")
@@ -164,7 +164,7 @@ def _reader(path: Path) -> Callable[..., Any]:
 
 
 def _bunch(frame: Any, target: str | None, path: Path) -> Any:
-    """Return features and labels apart, once both have been found usable."""
+    """Split a validated frame into features and labels."""
     from sklearn.utils import Bunch
 
     check_names(list(frame.columns), path)
@@ -190,7 +190,7 @@ def _bunch(frame: Any, target: str | None, path: Path) -> Any:
 
 
 def _split(frame: Any) -> tuple[Any, Any]:
-    """Take the column of a fixed split out, and return the rows of its parts."""
+    """Remove the column "split" if there is one, and return the rows of its parts."""
     if "split" not in frame or set(frame["split"]) != {"train", "test"}:
         return None, None
     part = frame.pop("split").to_numpy()
@@ -198,11 +198,11 @@ def _split(frame: Any) -> tuple[Any, Any]:
 
 
 def make_categorical(frame: Any) -> list[str]:
-    """Make all columns that hold neither numbers nor dates categorical, and return their names."""
+    """Make all columns categorical except numbers and dates, and return their names."""
     names = frame.select_dtypes(exclude=["number", "datetime", "datetimetz", "timedelta"]).columns
     try:
         for name in names:
             frame[name] = frame[name].astype("category")
     except TypeError:
-        raise DataError(f"Columns must hold single values, unlike {listed([name])}.") from None
+        raise DataError(f"Columns must contain single values, unlike {listed([name])}.") from None
     return list(names)

@@ -1,4 +1,4 @@
-"""What is known of each data set, and where it can be had."""
+"""The registry of known data sets and their sources."""
 
 import os
 import tomllib
@@ -23,22 +23,22 @@ _FORMULAS = ("waveform",)
 
 @dataclass(frozen=True)
 class DataSet:
-    """What is known of a data set before it is loaded.
+    """A known data set: its size, its sources and the papers that use it.
 
     Attributes
     ----------
     name, summary, note : str
-        Its name for :func:`load`; what it is, in a few words; what is special about it.
+        Name for :func:`load`, a short description, and remarks.
     samples, features, classes : int
-        Its size.
+        The size.
     test : int
-        Samples in its fixed test part, which come last; 0 if it has none.
+        Number of samples in the fixed test part, which come last; 0 if there is none.
     papers : tuple of str
         The papers that use it: keys of ``PAPERS``.
     openml : tuple of int and str, or None
         Number and name at OpenML.
     test_order, codes, drop
-        How to recognise and mend a copy from elsewhere: see registry.toml.
+        How to recognise and adapt a copy from elsewhere: see registry.toml.
     """
 
     name: str
@@ -56,14 +56,14 @@ class DataSet:
 
     @property
     def file(self) -> Path | None:
-        """Its file in the folder POLYCHOTOMY_DATA, if there is one."""
+        """The file in the folder POLYCHOTOMY_DATA, or None."""
         folder = os.environ.get("POLYCHOTOMY_DATA")
         path = Path(folder or ".") / f"{self.name}.csv.gz"
         return path if folder and path.is_file() else None
 
     @property
     def source(self) -> str:
-        """Where it is taken from now: file, scikit-learn, formula, OpenML or nowhere."""
+        """The source in use: file, scikit-learn, formula, OpenML or nowhere."""
         if self.file is not None:
             return "file"
         if self.name in WITHIN_SKLEARN:
@@ -74,11 +74,11 @@ class DataSet:
 
     @property
     def here(self) -> bool:
-        """Whether it can be loaded without the network."""
+        """Whether the data set can be loaded without a network."""
         return self.source in ("file", "scikit-learn", "formula") or self._is_cached()
 
     def _is_cached(self) -> bool:
-        """Whether scikit-learn has downloaded it before (its folder is not made if it is not)."""
+        """Whether scikit-learn has downloaded it before; its cache folder is not created."""
         if self.openml is None:
             return False
         home = Path(os.environ.get("SCIKIT_LEARN_DATA", "~/scikit_learn_data")).expanduser()
@@ -86,7 +86,7 @@ class DataSet:
 
 
 def available() -> tuple[DataSet, ...]:
-    """Return what is known of every data set that :func:`load` knows, in alphabetical order.
+    """Return all data sets that :func:`load` accepts, in alphabetical order.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def available() -> tuple[DataSet, ...]:
 
 
 def find(name: str) -> DataSet:
-    """Return what is known of one data set, or say which there are."""
+    """Return a data set by name, or raise ValueError with the known names."""
     if name not in _registry():
         raise unknown_name("name", name, _registry())
     return _registry()[name]

@@ -1,4 +1,4 @@
-"""A scaler for columns that may lack values (a module of its own: it imports scikit-learn)."""
+"""A scaler for columns with missing values, in its own module because it imports scikit-learn."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ from sklearn.preprocessing import StandardScaler
 
 
 class GapScaler(StandardScaler):
-    """Standardise what is there; in a column without values nothing is, and that is no warning."""
+    """A StandardScaler that ignores missing values and does not warn about empty columns."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> "GapScaler":
-        """Take the means and deviations of the values that are there."""
-        with np.errstate(invalid="ignore"):  # no mean of no values
+        """Compute means and standard deviations of the values that are not missing."""
+        with np.errstate(invalid="ignore"):  # the mean of an empty column
             return super().fit(X, y, sample_weight)

@@ -1,4 +1,4 @@
-"""From binary outputs to class scores, a class, or a rejection."""
+"""Decoding: from binary outputs to class scores, a class, or a rejection."""
 
 from polychotomy.decoding._losses import LOSSES, Loss
 from polychotomy.decoding._reject import accepted_by_confidence, accepted_by_votes

@@ -1,4 +1,4 @@
-"""Margin losses L(z) of the binary margin z, and what each is worth in a bound.
+"""Margin losses L(z) of the binary margin z, for decoding and for the training-error bound.
 
 The training-error bound of Allwein et al. (Theorem 1) needs (L(z) + L(−z)) / 2 ≥ L(0) > 0.
 """
@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from polychotomy.arrays import Array
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Loss:
     function : callable
         L, elementwise on an array of margins.
     at_zero : float
-        L(0): what a class pays in a problem that it takes no part in.
+        L(0): the loss of a class in a problem in which it takes no part.
     largest : float
         Margins up to this size can be summed over any number of problems without overflow.
     """
@@ -64,4 +63,4 @@ LOSSES = {
     "logistic": Loss(_logistic, log(2), 1e299),
     "l1": Loss(_l1, 0.5, np.inf),
 }
-"""The losses to which the bound applies, and which decode by their sum."""
+"""The losses by name, for loss-based decoding; the training-error bound holds for all of them."""

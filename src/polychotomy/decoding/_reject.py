@@ -1,19 +1,19 @@
-"""When to say "don't know": the rejection rules of Tax and Duin, section 2.1."""
+"""Rejection: the rules of Tax and Duin, section 2.1, for answering "don't know"."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polychotomy.codes._code import Code
+from polychotomy.codes import Code
 from polychotomy.decoding._rules import count_votes
 
 Mask = NDArray[np.bool_]
 
 
 def accepted_by_votes(outputs: ArrayLike, code: Code | ArrayLike) -> Mask:
-    """Return which samples have a single class in the first place of the votes.
+    """Return which samples have a unique class with the most votes.
 
     For one-vs-one this rejects ties. For one-vs-rest it rejects samples that no class or several
-    classes claim: then all of these have the same number of votes.
+    classes claim, because those classes then have the same number of votes.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def accepted_by_votes(outputs: ArrayLike, code: Code | ArrayLike) -> Mask:
 
 
 def accepted_by_confidence(scores: ArrayLike, threshold: float) -> Mask:
-    """Return which samples' winning score is at least `threshold`.
+    """Return which samples have a winning score of at least `threshold`.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""From the outputs of the binary problems to class scores, larger being better.
+"""Decoding rules: from the outputs of the binary problems to class scores, larger is better.
 
-A code has three different entries, so the loss that class r pays over all problems is
+A code has three different entries, so the total loss of class r over all problems is
 
     Σ_s L(A_rs f_s)  =  Σ_s [A_rs = +1] L(f_s) + [A_rs = −1] L(−f_s) + [A_rs = 0] L(0):
 
-two matrix products, n × ℓ by ℓ × k, whatever the loss. Nothing of size n × ℓ × k is ever made.
+two matrix products, n × ℓ by ℓ × k, for any loss. No array of size n × ℓ × k is ever allocated.
 """
 
 from collections.abc import Callable
@@ -14,28 +14,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polychotomy.codes._code import Code, Matrix, check_entries
-from polychotomy.decoding._losses import LOSSES, Array
+from polychotomy.arrays import Array, Indices, Matrix
+from polychotomy.codes import Code, check_entries
+from polychotomy.decoding._losses import LOSSES
 from polychotomy.errors import CodeError, unknown_name
 
 _SPARSE = 0.1
 
 
 def decode(outputs: ArrayLike, code: Code | ArrayLike, rule: str) -> Array:
-    """Return the score of each class, larger being better.
+    """Return the score of each class; larger is better.
 
     Parameters
     ----------
     outputs : array-like of shape (n_samples, n_problems)
-        What the binary learners say, finite: the sign is the side, the size the confidence.
+        Finite outputs of the binary learners: the sign is the side, the size the confidence.
     code : Code or array-like of shape (n_classes, n_problems)
-        Which class stands on which side.
+        The side of each class in each problem.
     rule : str
         How to compare outputs f with a class's codeword a:
 
         - ``"hamming"``: −Σ (1 − sign(f_s) a_s) / 2, the generalised Hamming distance;
-        - ``"votes"``: the number of problems that the class wins; ties are broken by the
-          class's share of the summed confidence and otherwise stay ties;
+        - ``"votes"``: the number of problems that the class wins, plus a fraction that breaks
+          ties by the class's share of the summed confidence;
         - ``"euclidean"``: −‖f − a‖;
         - ``"linear"``: Σ a_s f_s;
         - ``"hinge"``, ``"squared"``, ``"exponential"``, ``"logistic"``, ``"l1"``: −Σ L(a_s f_s)
@@ -51,9 +52,9 @@ def decode(outputs: ArrayLike, code: Code | ArrayLike, rule: str) -> Array:
     -----
     Any finite output gives finite scores. A sample with outputs beyond 10¹⁰ (``"squared"``,
     ``"euclidean"``) or 10²⁹⁹ (the others) is scaled down first; ``"exponential"`` continues
-    beyond e⁶⁹⁰ with the logarithm of the loss. That keeps the order of the classes as far as
-    floats can tell: classes whose losses differ by less than a float resolves come out equal.
-    O(nℓk) operations in matrix products, O(n · non-zeros) for codes that are mostly zero.
+    beyond e⁶⁹⁰ with the logarithm of the loss. This keeps the order of the classes up to
+    rounding: classes whose losses differ by less than the precision of floats get equal scores.
+    The cost is O(nℓk) in matrix products, or O(n · non-zeros) for codes that are mostly zero.
 
     References
     ----------
@@ -78,8 +79,8 @@ def decode(outputs: ArrayLike, code: Code | ArrayLike, rule: str) -> Array:
 def count_votes(outputs: ArrayLike, code: Code | ArrayLike) -> Array:
     """Return how many problems each class wins.
 
-    A problem votes for all classes of the side that its output's sign names; an output of
-    exactly 0 gives half a vote to the classes of either side.
+    A problem votes for all classes on the side given by the sign of its output. An output of
+    exactly 0 gives half a vote to the classes on both sides.
 
     Examples
     --------
@@ -110,7 +111,7 @@ def check_outputs(outputs: ArrayLike, matrix: Matrix) -> Array:
         i, s = np.argwhere(~finite)[0]
         raise ValueError(
             f"outputs must be finite. Got {array[i, s]} for sample {i} in problem {s}; "
-            "see whether that problem's learner was trained on proper data."
+            "check the data on which that problem's learner was trained."
         )
     return array
 
@@ -124,7 +125,7 @@ def _negative_loss(outputs: Array, matrix: Matrix, name: str) -> Array:
 
 
 def _exponential(outputs: Array, matrix: Matrix) -> Array:
-    """Score −Σ e^{−z}, continued beyond the range of floats by −e^c (1 + log(1 + log Σ − c))."""
+    """Return −Σ e^{−z}, continued beyond the range of floats by −e^c (1 + log(1 + log Σ − c))."""
     scores = np.empty((len(outputs), len(matrix)))
     c = LOSSES["exponential"].largest
     huge = np.abs(outputs).max(axis=1, initial=0) > c
@@ -139,7 +140,7 @@ def _exponential(outputs: Array, matrix: Matrix) -> Array:
 
 
 def _votes(outputs: Array, matrix: Matrix) -> Array:
-    """Votes, plus a fifth of each class's share of the confidence: always less than half a vote."""
+    """Return votes plus a fifth of each class's share of the confidence, less than half a vote."""
     f = _shrink(outputs, 1.0)
     total = np.abs(f).sum(axis=1, keepdims=True)
     share = _product(f, matrix) / np.where(total > 0, total, 1)
@@ -160,9 +161,10 @@ def _euclidean(outputs: Array, matrix: Matrix) -> Array:
 def ddag(outputs: ArrayLike, code: Code | ArrayLike) -> Array:
     """Return scores by elimination in a decision directed acyclic graph, for one-vs-one codes.
 
-    A list of all classes is kept; the problem of its first and last class is asked and the loser
-    leaves, until one is left. Its score is k − 1; the others' the number of the step that removed
-    them, so larger is better. Of an output of 0 the first class wins. k − 1 vectorised steps.
+    Start with a list of all classes. The problem between its first and last class removes the
+    loser, until one class is left. The score of the winner is k − 1; the others get the number of
+    the step that removed them. With an output of 0 the first class wins. This takes k − 1
+    vectorised steps.
 
     Parameters
     ----------
@@ -212,8 +214,8 @@ def check_one_vs_one(code: Code | ArrayLike) -> None:
         )
 
 
-def _pairs(matrix: Matrix) -> tuple[NDArray[np.intp], Matrix]:
-    """Return, for classes r < t, the problem that parts them and the sign of r in it."""
+def _pairs(matrix: Matrix) -> tuple[Indices, Matrix]:
+    """Return, for classes r < t, the problem that separates them and the sign of r in it."""
     k, ell = matrix.shape
     r, t = np.sort(np.argsort(matrix == 0, axis=0, kind="stable")[:2], axis=0)
     problem = np.zeros((k, k), dtype=np.intp)
@@ -224,7 +226,7 @@ def _pairs(matrix: Matrix) -> tuple[NDArray[np.intp], Matrix]:
 
 
 def _product(outputs: Array, matrix: NDArray[Any]) -> Array:
-    """Return outputs times the transposed matrix, which may be mostly zero."""
+    """Return ``outputs @ matrix.T``, by a sparse product if the matrix is mostly zero."""
     if np.count_nonzero(matrix) > _SPARSE * matrix.size:
         return outputs @ matrix.T.astype(float)
     from scipy.sparse import csr_array
@@ -233,7 +235,7 @@ def _product(outputs: Array, matrix: NDArray[Any]) -> Array:
 
 
 def _shrink(outputs: Array, largest: float) -> Array:
-    """Scale samples with outputs beyond `largest` down to it; powers of two, so exactly."""
+    """Scale samples with outputs beyond `largest` down, exactly, by powers of two."""
     size = np.abs(outputs).max(axis=1, initial=0, keepdims=True)
     if not (size > largest).any():
         return outputs
@@ -256,4 +258,4 @@ RULES: dict[str, Callable[[Array, Matrix], Array]] = {
 """The rules by name. A new rule is one function and one line here."""
 
 SIGN_RULES = frozenset({"hamming", "votes", "ddag"})
-"""The rules that go by the signs of the outputs; sizes at most break ties."""
+"""The rules that use only the signs of the outputs, and their sizes at most to break ties."""

@@ -1,17 +1,31 @@
 """Training all binary problems at once: kernel rows, solvers, and the classifier made of them."""
 
-from polychotomy.kernel._concatenated import ConcatenatedSVC, fit_concatenated
-from polychotomy.kernel._joint import JointSVC
-from polychotomy.kernel._rows import free_memory
-from polychotomy.kernel._store import rows_kept, shared_kernel
+from polychotomy.kernel._concatenated import (
+    ConcatenatedLearner,
+    ConcatenatedSVC,
+    fit_concatenated,
+)
+from polychotomy.kernel._coupled import check_coupling
+from polychotomy.kernel._coupling_learner import CoupledModel, CouplingLearner, merged_problems
+from polychotomy.kernel._functions import resolve_gamma
+from polychotomy.kernel._joint_svc import JointSVC
+from polychotomy.kernel._kernel_rows import free_memory
+from polychotomy.kernel._kernel_store import active_store, rows_kept, shared_kernel
 from polychotomy.kernel._svc import SharedKernelSVC
 
 __all__ = [
+    "ConcatenatedLearner",
     "ConcatenatedSVC",
+    "CoupledModel",
+    "CouplingLearner",
     "JointSVC",
     "SharedKernelSVC",
+    "active_store",
+    "check_coupling",
     "fit_concatenated",
     "free_memory",
+    "merged_problems",
+    "resolve_gamma",
     "rows_kept",
     "shared_kernel",
 ]

@@ -15,24 +15,23 @@ support vectors:
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from polychotomy.arrays import Array, Indices
 from polychotomy.kernel._functions import Kernel, KernelAgainst, Ranges, padded, resolve_gamma
-from polychotomy.kernel._joint import JointSVC
-from polychotomy.kernel._rows import KernelRows
-from polychotomy.kernel._solve import solve_apart
-from polychotomy.kernel._training import one_blas_thread
+from polychotomy.kernel._joint_problem import one_blas_thread
+from polychotomy.kernel._joint_svc import JointSVC
+from polychotomy.kernel._kernel_rows import KernelRows
+from polychotomy.kernel._uncoupled import solve_apart
 
 if TYPE_CHECKING:
     from polychotomy.kernel._svc import SharedKernelSVC
 
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 _BLOCK_VALUES = 2**22
 FACTORISING = ("rbf", "precomputed")
@@ -106,6 +105,31 @@ def fit_concatenated(
     X = validated(learner, X)
     weight = _check_sample_weight(sample_weight, X)[:, np.newaxis] * learner._side_weights(targets)
     return _fit_entries(learner, X, targets, A @ A.T, np.broadcast_to(weight, targets.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class ConcatenatedLearner:
+    """A joint learner that trains one problem on samples with every row of a matrix appended.
+
+    Parameters
+    ----------
+    learner : SharedKernelSVC
+    appended : ndarray of shape (n_problems, n_appended)
+    """
+
+    learner: "SharedKernelSVC"
+    appended: Array
+
+    couples: ClassVar[bool] = True
+    shares_rows: ClassVar[bool] = True
+
+    def fit_joint(
+        self, X: Any, targets: NDArray[np.int8], *, sample_weight: Any = None, like: Any = None
+    ) -> "JointSVC | ConcatenatedSVC":
+        """Train on all entries; `like` is not used."""
+        return fit_concatenated(
+            self.learner, X, targets, self.appended, sample_weight=sample_weight
+        )
 
 
 def validated(learner: "SharedKernelSVC", X: Any, reset: bool = True) -> Any:

@@ -1,6 +1,6 @@
 """The joint kernel problem with coupling: one binary problem for all classes.
 
-With T, K, M, C and W = T∘α as in ``_solve``:
+With T, K, M, C and W = T∘α as in ``_uncoupled``:
 
     maximise  Σ α − ½ ⟨W, K W M⟩   subject to  0 ≤ α ≤ C,  α = 0 where T = 0,
                                    and Σ W = 0 over all entries, or over each problem.
@@ -18,11 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
-from polychotomy.kernel._rows import KernelRows
-from polychotomy.kernel._solve import Solution, bias_of, warn_unfinished
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
+from polychotomy.arrays import Array
+from polychotomy.kernel._kernel_rows import KernelRows
+from polychotomy.kernel._uncoupled import Solution, bias_of, warn_unfinished
 
 _BLOCK, _LARGE_BLOCK = 384, 768
 _LARGE_PROBLEM = 100_000

@@ -15,7 +15,8 @@ KERNELS = ("rbf", "linear", "poly", "sigmoid", "precomputed")
 Floats = NDArray[Any]
 
 # A product with few rows wastes less on rows that are not needed, one with more rows is faster.
-_FEW_ROWS, _MORE_ROWS, _FEW_FEATURES = 16, 32, 64
+# So few that every BLAS treats them alike: in larger blocks a row's last bits depend on its place.
+_ROWS_AT_A_TIME = {"float32": 8, "float64": 16}
 _MOST_COMPILED_FEATURES = 256  # BLAS is faster for more
 _PADDED_COLUMNS = 64
 _ALIGNED = 16
@@ -132,7 +133,7 @@ class KernelAgainst:
             numbers, whole = np.arange(len(slots)), Ranges.all(len(slots), m)
             self._write_ranges(prepared, _squares(prepared), numbers, K, slots, whole)
             return
-        n = _FEW_ROWS if prepared.shape[1] <= _FEW_FEATURES else _MORE_ROWS
+        n = _ROWS_AT_A_TIME[self._dtype.name]
         some = np.zeros((n, prepared.shape[1]), self._dtype)
         room = np.empty((n, self._transposed.shape[1]), self._dtype)
         for start in range(0, len(prepared), n):

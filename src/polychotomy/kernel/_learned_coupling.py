@@ -1,7 +1,7 @@
 """Learning the coupling of all problems as a weighted sum of given ones (SBC-KERNEL).
 
 With basis couplings M_1 … M_n (positive semi-definite) and weights μ, the joint problem of
-``_solve`` has the coupling M = Σ μ_j M_j. Sought are the weights with the least optimum, in the
+``_uncoupled`` has the coupling M = Σ μ_j M_j. Sought are the weights with the least optimum, in the
 paper's scaling
 
     minimise  g(μ) = max_α  2 Σ α − Σ_j μ_j ⟨S, M_j⟩   subject to  μ ≥ 0,  Σ μ ≤ R,
@@ -25,9 +25,9 @@ again with p = ½ and no extrapolation; if that does not lower it either, what i
 below the accuracy of the solves. Stops when the step with p = ¾ would change μ by at most `tol` of
 its norm and max_j d_j ≤ (1 + 10 `tol`) Σ μ_j d_j / R.
 
-The step of the paper is μ_j ← μ_j + d_j, scaled to Σ μ = R if above. It stands still where d_j is
-proportional to μ_j, which is no optimum unless all weights are equal, and where d_j is larger than
-μ_j it may jump to and fro for ever. It is stopped by the change of μ alone.
+The paper's own step is μ_j ← μ_j + d_j, scaled to Σ μ = R if above. It has a fixed point where d_j
+is proportional to μ_j, which is no optimum unless all weights are equal, and where d_j is larger
+than μ_j it may jump between extremes for ever: it is not used here.
 
 References
 ----------
@@ -44,14 +44,12 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from sklearn.exceptions import ConvergenceWarning
 
-from polychotomy.errors import unknown_name
-from polychotomy.kernel._joint import JointSVC
+from polychotomy.arrays import Array
+from polychotomy.kernel._joint_svc import JointSVC
 
-Array = NDArray[np.float64]
 Solve = Callable[[Array, csc_array | None], JointSVC]
 
 _RELAXED, _SAFE = 0.75, 0.5
@@ -104,7 +102,7 @@ class LearnedCoupling:
     Attributes
     ----------
     best : WeightedCoupling
-        The last one; with the default optimiser also the best.
+        The last and the best one.
     objectives : ndarray of shape (n_iter,)
         g after each step, the start included.
     n_solves : int
@@ -162,7 +160,6 @@ def learn_coupling(
     bases: Array,
     radius: float,
     *,
-    optimizer: str = "multiplicative",
     tol: float = 1e-3,
     max_iter: int = 100,
     done: Callable[[int, float], None] = lambda solves, objective: None,
@@ -179,7 +176,6 @@ def learn_coupling(
         Positive semi-definite.
     radius : float
         R, the sum of the weights.
-    optimizer : {"multiplicative", "paper"}, default="multiplicative"
     tol : float, default=1e-3
         Relative change of the weights at which to stop.
     max_iter : int, default=100
@@ -187,8 +183,7 @@ def learn_coupling(
     done : callable, optional
         Told after each solve how many there were, and the objective.
     """
-    _check_options(optimizer, tol, max_iter)
-    propose, must_fall = OPTIMIZERS[optimizer]
+    _check_options(tol, max_iter)
     start: csc_array | None = None
     n_solves = 0
 
@@ -201,12 +196,12 @@ def learn_coupling(
 
     before = here = at(np.full(len(bases), radius / len(bases)))
     objectives = [here.objective]
-    while candidates := propose(here, before, radius, tol):
+    while candidates := _next_weights(here, before, radius, tol):
         if n_solves >= max_iter:
-            _warn_unfinished(optimizer, candidates[0] - here.weights, here, objectives)
+            _warn_unfinished(candidates[0] - here.weights, here, len(objectives))
             break
         solved = (at(weights) for weights in candidates)
-        ahead = next((s for s in solved if s.objective < here.objective or not must_fall), None)
+        ahead = next((s for s in solved if s.objective < here.objective), None)
         if ahead is None:
             break
         before, here = here, ahead
@@ -214,7 +209,7 @@ def learn_coupling(
     return LearnedCoupling(here, np.array(objectives), n_solves)
 
 
-def _multiplicative(
+def _next_weights(
     here: WeightedCoupling, before: WeightedCoupling, radius: float, tol: float
 ) -> list[Array]:
     """Return the weights to try next, none at an optimum."""
@@ -224,15 +219,6 @@ def _multiplicative(
         return []
     ahead = plain if before is here else _extrapolated(here, before, radius)
     return [ahead, _stepped(here, _SAFE, radius)]
-
-
-def _paper(
-    here: WeightedCoupling, before: WeightedCoupling, radius: float, tol: float
-) -> list[Array]:
-    """Return the weights after a gradient step of length 1, none if they hardly change."""
-    ahead = here.weights + here.gains
-    ahead = _scaled(ahead, radius) if ahead.sum() > radius else ahead
-    return [] if _is_close(ahead, here.weights, tol) else [ahead]
 
 
 def _stepped(here: WeightedCoupling, power: float, radius: float) -> Array:
@@ -257,18 +243,7 @@ def _extrapolated(here: WeightedCoupling, before: WeightedCoupling, radius: floa
     return _scaled(np.exp(x + np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)), radius)
 
 
-Propose = Callable[[WeightedCoupling, WeightedCoupling, float, float], list[Array]]
-
-# What proposes the next weights, and whether they are refused if the objective does not fall.
-OPTIMIZERS: dict[str, tuple[Propose, bool]] = {
-    "multiplicative": (_multiplicative, True),
-    "paper": (_paper, False),
-}
-
-
-def _check_options(optimizer: Any, tol: Any, max_iter: Any) -> None:
-    if not isinstance(optimizer, str) or optimizer not in OPTIMIZERS:
-        raise unknown_name("optimizer", optimizer, OPTIMIZERS)
+def _check_options(tol: Any, max_iter: Any) -> None:
     if not isinstance(tol, Real) or not 0 < float(tol) < 1:
         raise ValueError(f"The 'tol' parameter must be a number between 0 and 1. Got {tol!r}.")
     if not isinstance(max_iter, Integral) or max_iter < 1:
@@ -283,23 +258,12 @@ def _is_close(new: Array, old: Array, tol: float) -> bool:
     return bool(np.linalg.norm(new - old) <= tol * np.linalg.norm(old))
 
 
-def _warn_unfinished(
-    optimizer: str, step: Array, here: WeightedCoupling, objectives: list[float]
-) -> None:
-    """Tell that the weights were still moving, and how."""
+def _warn_unfinished(step: Array, here: WeightedCoupling, n_iter: int) -> None:
+    """Warn that the weights were still moving, and how much."""
     change = np.linalg.norm(step) / np.linalg.norm(here.weights)
-    rises = int(np.sum(np.diff(objectives) > 0))
-    advice = "Increase max_iter or tol."
-    if optimizer == "paper":
-        excess = objectives[-1] / min(objectives) - 1
-        advice = (
-            f"The objective rose in {rises} of {len(objectives) - 1} steps and is now {excess:.1%} "
-            "above its least value: the paper's step jumps between extremes where the derivative "
-            "is large against the weights. Take optimizer='multiplicative'."
-        )
     warnings.warn(
-        f"The weights of the coupling would still change by {change:.1%} after {len(objectives)} "
-        f"iterations. {advice}",
+        f"The weights of the coupling would still change by {change:.1%} after {n_iter} "
+        "iterations. Increase max_iter or tol.",
         ConvergenceWarning,
         stacklevel=4,
     )

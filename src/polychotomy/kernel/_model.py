@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from polychotomy.arrays import Array
 from polychotomy.kernel._functions import Kernel, KernelAgainst
-
-Array = NDArray[np.float64]
 
 _BLOCK_VALUES = 2**22
 _DENSE = 0.2

@@ -13,15 +13,15 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from polychotomy.arrays import Array
 from polychotomy.errors import unknown_name
+from polychotomy.kernel._concatenated import CONCATENATED, FACTORISING, ConcatenatedLearner
 from polychotomy.kernel._coupled import check_coupling
 from polychotomy.kernel._functions import Kernel, check_kernel, resolve_gamma
-from polychotomy.kernel._joint import JointSVC
+from polychotomy.kernel._joint_problem import JointProblem, Solver, solve
+from polychotomy.kernel._joint_svc import JointSVC
 from polychotomy.kernel._model import KernelModel
-from polychotomy.kernel._solve import Solution
-from polychotomy.kernel._training import Problems, Solver, solve
-
-Array = NDArray[np.float64]
+from polychotomy.kernel._uncoupled import Solution
 
 _LARGEST_SINGLE_C = 1000.0
 
@@ -229,6 +229,28 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         model, solution = self._solve(X, sides, weight, M, common_bias, done, start)
         return JointSVC(self, model, solution, sides)
 
+    @property
+    def appends_features(self) -> bool:
+        """Whether features can be appended to the samples without replicating these."""
+        if not isinstance(self.kernel, str):
+            return False
+        linear = self.kernel == "poly" and self.degree == 1
+        return self.kernel in FACTORISING + CONCATENATED and not linear
+
+    def concatenated(self, appended: Array) -> ConcatenatedLearner | None:
+        """Return a learner for the samples with each row of a matrix appended.
+
+        Parameters
+        ----------
+        appended : ndarray of shape (n_problems, n_appended)
+
+        Returns
+        -------
+        learner : ConcatenatedLearner or None
+            None for kernels that need the replicated samples.
+        """
+        return ConcatenatedLearner(self, appended) if self.appends_features else None
+
     def decision_function(self, X: Any) -> Array:
         """Return the output for each sample: positive for ``classes_[1]``.
 
@@ -279,7 +301,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         kernel = self._check_parameters(X, 1.0 if coupling is None else float(coupling.max()))
         limits = self.C * weight  # a column for each problem, or one for all
         solver = Solver(self.tol, self.max_iter, effective_n_jobs(self.n_jobs), done or _ignore)
-        problems = Problems(targets, limits, coupling, common_bias)
+        problems = JointProblem(targets, limits, coupling, common_bias)
         found = solve(kernel, X, problems, solver, self.cache_size, start)
         weights = found.coefficients
         if coupling is not None:

@@ -1,9 +1,8 @@
 """Plain twins of the compiled functions, for the tests: slow and obvious."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from polychotomy.arrays import Array
 
 
 def rbf_from_products(products: Array, own: Array, squares: Array, gamma: float) -> Array:

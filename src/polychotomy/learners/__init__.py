@@ -1,23 +1,57 @@
-"""How the binary problems are trained."""
+"""Binary learners: what each offers, and ways to train one of them on all problems."""
 
-from polychotomy.learners._joint import JointLearner, JointlyTrained, JointModel, train_jointly
-from polychotomy.learners._losses import minimised_loss
-from polychotomy.learners._problems import BinaryProblems, problem_words
-from polychotomy.learners._progress import FitProgress
-from polychotomy.learners._separate import SeparateModel, TrainedProblem, seeded_clone
-from polychotomy.learners._sharing import shared_problems
+from polychotomy.learners._additive import additive_kind, why_not_replicated
+from polychotomy.learners._boosting import StumpBoosting
+from polychotomy.learners._learner import (
+    JointLearner,
+    Learner,
+    Says,
+    TrainedProblem,
+    check_learner,
+    minimised_loss,
+    problem_seeds,
+    with_options,
+)
+from polychotomy.learners._negatives import NEGATIVES, Negatives
+from polychotomy.learners._replicas import (
+    Concatenation,
+    Placement,
+    ReplicaLearner,
+    Replicas,
+    ReplicatedModel,
+)
+from polychotomy.learners._replication import (
+    Concatenated,
+    Kesler,
+    SingleCall,
+    check_rows_differ,
+    resolve_extension,
+    resolve_replication,
+)
 
 __all__ = [
-    "BinaryProblems",
-    "FitProgress",
+    "NEGATIVES",
+    "Concatenated",
+    "Concatenation",
     "JointLearner",
-    "JointModel",
-    "JointlyTrained",
-    "SeparateModel",
+    "Kesler",
+    "Learner",
+    "Negatives",
+    "Placement",
+    "ReplicaLearner",
+    "Replicas",
+    "ReplicatedModel",
+    "Says",
+    "SingleCall",
+    "StumpBoosting",
     "TrainedProblem",
+    "additive_kind",
+    "check_learner",
+    "check_rows_differ",
     "minimised_loss",
-    "problem_words",
-    "seeded_clone",
-    "shared_problems",
-    "train_jointly",
+    "problem_seeds",
+    "resolve_extension",
+    "resolve_replication",
+    "why_not_replicated",
+    "with_options",
 ]

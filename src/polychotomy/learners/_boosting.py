@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from polychotomy.codes._parameters import check_int
+from polychotomy.codes import check_int
 
 Array = NDArray[np.float64]
 
@@ -61,7 +61,7 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from polychotomy.lab import make_base
+    >>> from polychotomy.reductions import make_base
     >>> stumps = make_base("adaboost").set_params(n_rounds=1)
     >>> stumps.fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1, 0]).thresholds_
     array([1.5])

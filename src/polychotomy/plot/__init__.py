@@ -1,10 +1,11 @@
-"""Looking at it: displays in the style of scikit-learn. Needs the extra ``plot``."""
+"""Plots: displays in the style of scikit-learn. Needs the extra ``plot``."""
 
 from polychotomy.plot._code_display import CodeDisplay
 from polychotomy.plot._difference_displays import (
     BootstrapIntervalDisplay,
     PairwiseDifferenceDisplay,
 )
+from polychotomy.plot._palette import method_colours
 from polychotomy.plot._probability_displays import (
     ProbabilityTriangleDisplay,
     RejectCurveDisplay,
@@ -28,4 +29,5 @@ __all__ = [
     "SearchPathDisplay",
     "SubsamplingDisplay",
     "TreeDisplay",
+    "method_colours",
 ]

@@ -1,4 +1,4 @@
-"""Where a display is drawn."""
+"""Axes for displays."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,6 @@ if TYPE_CHECKING:
 
 
 def new_axes(ax: "Axes | None", size: tuple[float, float]) -> Any:
-    """Return `ax`, or the axes of a new figure of a size in inches."""
+    """Return `ax`, or the axes of a new figure of the given size in inches."""
     plt = require("matplotlib.pyplot", extra="plot")
     return plt.subplots(figsize=size, layout="constrained")[1] if ax is None else ax

@@ -1,4 +1,4 @@
-"""A code as a picture."""
+"""A plot of a code matrix."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -18,9 +18,9 @@ _SHORT_NAME = 3
 
 
 class CodeDisplay:
-    """Draws a code matrix: a row per class, a column per problem, a colour per side.
+    """A plot of a code matrix: a row per class, a column per problem, a colour per side.
 
-    Like the coding matrices of Figure 1 in the SBC paper, with class and problem names.
+    As in Figure 1 of the SBC paper, with class and problem names.
 
     Parameters
     ----------
@@ -32,10 +32,8 @@ class CodeDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of that.
+    ax_, figure_ : matplotlib Axes and Figure
+        The axes and figure of the plot.
 
     Examples
     --------
@@ -68,7 +66,7 @@ class CodeDisplay:
         Parameters
         ----------
         estimator : CodeClassifier
-            Its labels and its problems in words become the names.
+            Provides the class labels and the problems in words.
         ax : matplotlib Axes, optional
             Where to draw.
 
@@ -130,6 +128,6 @@ def _names(parameter: str, names: Sequence[str] | None, count: int) -> list[str]
         return [str(i) for i in range(count)]
     if len(names) != count:
         raise ValueError(
-            f"The {parameter!r} parameter must hold {count} names. Got {len(names)} instead."
+            f"The {parameter!r} parameter must have {count} names. Got {len(names)} instead."
         )
     return [plain(str(name)) for name in names]

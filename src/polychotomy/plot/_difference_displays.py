@@ -1,4 +1,4 @@
-"""Differences of errors as pictures: over many data sets, and with their intervals."""
+"""Plots of differences between errors: over many data sets, and with intervals."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -15,20 +15,20 @@ from polychotomy.plot._palette import LINES, MINUS, PLUS, method_colours
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ROOM = 0.45  # half of the height of a cell that bars may fill
+_ROOM = 0.45  # largest bar, as a fraction of the height of a cell
 
 
 class PairwiseDifferenceDisplay:
-    """Draws the differences between the errors of methods, a bar for each data set.
+    """A plot of the differences between the errors of methods, with a bar for each data set.
 
-    Like Figures 4 to 7 of Allwein, Schapire and Singer. With one row, bars stand beside each other
-    over the names of the data sets; with several, there is a cell for each row and column.
+    As in Figures 4 to 7 of Allwein, Schapire and Singer. With one row, the bars are grouped by
+    data set; with several rows, there is a cell for each row and column.
 
     Parameters
     ----------
     differences : array-like of shape (n_rows, n_columns, n_datasets)
-        Error of the row's method minus that of the column's: a positive bar says that the column's
-        is better. NaN where one of them is not known.
+        Error of the row's method minus that of the column's: with a positive bar the column's
+        method is better. NaN where an error is unknown.
     rows, columns : sequence of str
         The methods.
     datasets : sequence of str
@@ -37,7 +37,7 @@ class PairwiseDifferenceDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        The axes and figure of the plot.
 
     References
     ----------
@@ -70,7 +70,7 @@ class PairwiseDifferenceDisplay:
         expected = (len(self.rows), len(self.columns), len(self.datasets))
         if self.differences.shape != expected:
             raise ValueError(
-                f"differences must have the shape {expected} of rows, columns and data sets. "
+                f"differences must have shape {expected}: rows, columns and data sets. "
                 f"Got {self.differences.shape}."
             )
 
@@ -90,12 +90,12 @@ class PairwiseDifferenceDisplay:
         Parameters
         ----------
         table : array-like or data frame of shape (n_datasets, n_methods)
-            Errors; NaN where one is not known.
+            Errors; NaN where unknown.
         control : str, optional
-            The method that all others are compared with, in one row. By default each is compared
-            with each; of two methods, the first with the second.
+            The method with which all others are compared, in one row. By default all pairs are
+            compared; of two methods, the first with the second.
         names, datasets : sequence of str, optional
-            By default a data frame's columns and index, or numbers.
+            By default the columns and index of a data frame, or numbers.
         limit : float, optional
             As in :meth:`plot`.
         ax : matplotlib Axes, optional
@@ -126,8 +126,8 @@ class PairwiseDifferenceDisplay:
         ----------
         ax : matplotlib Axes, optional
         limit : float, optional
-            Longer bars are cut there and their ends marked, so that a single failure does not
-            make all others invisible.
+            Longer bars are cut at this length and marked, so that a single failure does not hide
+            all others.
         """
         longest = float(np.nanmax(np.abs(self.differences), initial=0.0)) or 1.0
         top = longest if limit is None else min(limit, longest)
@@ -194,23 +194,23 @@ class PairwiseDifferenceDisplay:
 
 
 class BootstrapIntervalDisplay:
-    """Draws the intervals of differences between two errors, a line for each.
+    """A plot of bootstrap intervals for differences between two errors, a line for each.
 
-    Interesting ones are coloured by who is better.
+    Interesting intervals are coloured by the better method.
 
     Parameters
     ----------
     intervals : sequence of BootstrapInterval
         As :func:`~polychotomy.assess.bootstrap_difference` returns them.
     names : sequence of str
-        What each is of: the second method, or the data set.
+        The name of each interval: the second method, or the data set.
     first : str, default="the first"
-        The first method, which they share.
+        Name of the first method, which is common to all intervals.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        The axes and figure of the plot.
 
     Examples
     --------
@@ -259,11 +259,11 @@ class BootstrapIntervalDisplay:
         y : array-like of shape (n_samples,)
             Labels.
         first : array-like of shape (n_samples,)
-            What the first method predicts.
+            Predictions of the first method.
         others : mapping of str to array-like of shape (n_samples,)
-            What the others predict.
+            Predictions of the other methods, by name.
         name : str, default="the first"
-            The first method.
+            Name of the first method.
         folds, confidence_level, random_state
             As in :func:`~polychotomy.assess.bootstrap_difference`.
         ax : matplotlib Axes, optional
@@ -312,7 +312,7 @@ def _mark_cut(ax: "Axes", x: NDArray[Any], y: NDArray[Any], cut: NDArray[np.bool
 
 
 def _names(given: Sequence[str] | None, table: Any, attribute: str, count: int) -> list[str]:
-    """Return the given names, or a data frame's, or numbers."""
+    """Return the given names, or those of a data frame, or numbers."""
     kept: Any = getattr(table, attribute, None) if given is None else given
     names = range(count) if kept is None or callable(kept) else kept  # lists have a method index
     return [str(name) for name in names]

@@ -1,9 +1,9 @@
-"""Names as they are drawn."""
+"""Names in plots."""
 
 _LONGEST_NAME = 40
 
 
 def plain(name: str) -> str:
-    """Shorten a name, and keep its dollar signs from starting mathematics."""
+    """Return a name shortened and with dollar signs escaped, as matplotlib needs."""
     short = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
     return short.replace("$", r"\$")

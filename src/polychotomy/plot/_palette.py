@@ -9,8 +9,8 @@ NEITHER = "#f0f0f0"
 LINES = "#777777"
 ERRORS = "Reds"
 
-# Okabe and Ito's colours, which colour-blind readers can tell apart, then Tol's muted ones; yellow,
-# which is faint on white, comes last.
+# Okabe and Ito's colours, which colour-blind readers can distinguish, then Tol's muted ones;
+# yellow, which is faint on white, comes last.
 CLASSES = (
     "#0072b2",
     "#d55e00",
@@ -58,11 +58,17 @@ _OTHERS = (
 
 
 def method_colours(names: Sequence[str]) -> list[str]:
-    """Return a colour for each method, which follows from its name.
+    """Return a colour for each method, which depends on its name.
 
-    Of two names that would get the same colour, the later one takes the next that is free; only
-    then does a colour depend on the other methods. From the eleventh method on that is not one
-    of the library's reductions, colours repeat.
+    If two names would get the same colour, the later one gets the next free colour; only then does
+    a colour depend on the other methods. After ten methods that are not reductions of the library,
+    colours repeat.
+
+    Examples
+    --------
+    >>> from polychotomy.plot import method_colours
+    >>> method_colours(["one_vs_rest", "one_vs_one"])
+    ['#0072b2', '#d55e00']
     """
     colours: list[str] = []
     for name in names:

@@ -1,10 +1,10 @@
-"""Probabilities as pictures: reliability, rejection, the triangle of three classes."""
+"""Plots of probabilities: reliability, rejection, the triangle of three classes."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from polychotomy.assess import RejectCurve, Reliability, reject_curve, reliability
 from polychotomy.plot._axes import new_axes
@@ -13,11 +13,9 @@ from polychotomy.plot._palette import CLASSES, MINUS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
-
 
 class ReliabilityDisplay:
-    """Draws, for each class, how often it came true against the probability it was given.
+    """A reliability diagram: observed frequency against predicted probability, for each class.
 
     Parameters
     ----------
@@ -29,7 +27,7 @@ class ReliabilityDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        The axes and figure of the plot.
     """
 
     ax_: "Axes"
@@ -78,19 +76,19 @@ class ReliabilityDisplay:
 
 
 class RejectCurveDisplay:
-    """Draws the error among the accepted samples against the fraction that is rejected.
+    """A plot of the error of accepted samples against the fraction of rejected samples.
 
     Parameters
     ----------
     curve : RejectCurve
         As :func:`~polychotomy.assess.reject_curve` returns it.
     name : str, optional
-        What to call it in the legend.
+        Name in the legend.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        The axes and figure of the plot.
     """
 
     ax_: "Axes"
@@ -104,7 +102,7 @@ class RejectCurveDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: "Axes | None" = None
     ) -> Self:
-        """Draw the curve of a fitted classifier's largest probabilities on some data."""
+        """Draw the curve of a fitted classifier, with its largest probability as confidence."""
         p = estimator.predict_proba(X)
         right = estimator.classes_[p.argmax(axis=1)] == np.asarray(y)
         return cls(reject_curve(right, p.max(axis=1)), name).plot(ax=ax)
@@ -123,7 +121,7 @@ class RejectCurveDisplay:
 
 
 class ProbabilityTriangleDisplay:
-    """Draws the probabilities of three classes as points in a triangle (Mills, Figure 1).
+    """A plot of the probabilities of three classes as points in a triangle (Mills, Figure 1).
 
     Parameters
     ----------
@@ -136,7 +134,7 @@ class ProbabilityTriangleDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        The axes and figure of the plot.
     """
 
     ax_: "Axes"
@@ -159,7 +157,7 @@ class ProbabilityTriangleDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: "Axes | None" = None) -> Self:
-        """Draw the probabilities that a fitted classifier of three classes gives."""
+        """Draw the predicted probabilities of a fitted classifier of three classes."""
         indices = np.searchsorted(estimator.classes_, y)
         names = [str(label) for label in estimator.classes_]
         return cls(estimator.predict_proba(X), indices, names).plot(ax=ax)

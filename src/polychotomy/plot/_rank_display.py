@@ -1,4 +1,4 @@
-"""Average ranks, and which of them differ, as a picture."""
+"""The critical difference diagram of average ranks."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROW_INCHES = 0.24
-_GROUP_STEP = 0.4  # the heights, in rows of names, between the bars of groups
-_ABOVE = 2.6  # and of what stands above the scale
+_GROUP_STEP = 0.4  # height between the bars of groups, in rows of names
+_ABOVE = 2.6  # height above the scale, in rows of names
 
 
 class CriticalDifferenceDisplay:
-    """Draws average ranks on a scale, with bars over the methods that do not differ.
+    """Demšar's critical difference diagram: average ranks, with bars over equal methods.
 
-    The diagram of Demšar: the best method stands at the left, and the length of the critical
-    difference above the scale.
+    The best method is on the left, and the length of the critical difference is above the scale.
+    Bars connect methods that do not differ.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class CriticalDifferenceDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        The axes and figure of the plot.
 
     References
     ----------

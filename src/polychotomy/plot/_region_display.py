@@ -1,12 +1,13 @@
-"""What a classifier says everywhere in a plane."""
+"""The decision regions of a classifier in a plane."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from polychotomy.codes._parameters import check_int
+from polychotomy.arrays import Array
+from polychotomy.codes import check_int
 from polychotomy.errors import require
 from polychotomy.plot._axes import new_axes
 from polychotomy.plot._names import plain
@@ -15,20 +16,18 @@ from polychotomy.plot._palette import CLASSES, LINES, NEITHER
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
-
 _MARGIN = 0.1  # of the samples' range, on each side
 _LINES_SHOWN = 12
-_NARROW = 0.015  # half the width, in planes, of what a "?" would hide
+_NARROW = 0.015  # half the width of zones too narrow for a "?", as a fraction of the plane
 _MARKERS = "os^D"
 _LEGEND_INSIDE = 6
 
 
 class DecisionRegionDisplay:
-    """Draws the regions of the classes in a plane, and "?" where the votes are inconsistent.
+    """A plot of the decision regions in a plane, with "?" where the votes are inconsistent.
 
-    Like Figure 1 of Tax and Duin: the lines are where the binary problems change sides, if there
-    are at most twelve.
+    As in Figure 1 of Tax and Duin. Lines show the boundaries of the binary problems, if there are
+    at most twelve.
 
     Parameters
     ----------
@@ -39,13 +38,13 @@ class DecisionRegionDisplay:
     winners : array-like of int of shape (n_y, n_x)
         Index of the class at each point.
     accepted : array-like of bool of shape (n_y, n_x), optional
-        Where to trust it; by default everywhere.
+        Where the class is accepted; by default everywhere.
     outputs : array-like of shape (n_y, n_x, n_problems), optional
         Outputs of the binary problems, for the lines.
     samples : array-like of shape (n_samples, 2), optional
-        To be drawn as points.
+        Samples to draw as points.
     classes : array-like of int of shape (n_samples,), optional
-        Their classes' indices.
+        Their class indices.
     class_names : sequence of str, optional
         By default the indices.
     feature_names : sequence of str, optional
@@ -54,9 +53,9 @@ class DecisionRegionDisplay:
     Attributes
     ----------
     marks : ndarray of shape (n_zones, 2)
-        Where the "?" stand: one within each zone that is not accepted, unless it is narrow.
+        Positions of the "?": one in each rejected zone that is not narrow.
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        The axes and figure of the plot.
 
     Examples
     --------
@@ -119,13 +118,13 @@ class DecisionRegionDisplay:
         Parameters
         ----------
         estimator : classifier
-            Fitted; for a `rule`, with ``predict_or_reject``.
+            A fitted classifier; for a `rule`, one with ``predict_or_reject``.
         X : array-like or data frame of shape (n_samples, 2)
-            The plane is drawn around these.
+            Samples that determine the limits of the plane.
         y : array-like of shape (n_samples,), optional
-            Their labels; with these, they are drawn.
+            Their labels; if given, the samples are drawn.
         rule : str, optional
-            How to reject, as in :meth:`~polychotomy.CodeClassifier.predict_or_reject`:
+            Rejection rule, see :meth:`~polychotomy.CodeClassifier.predict_or_reject`:
             ``"votes"`` marks inconsistent zones. By default nothing is rejected.
         threshold : float, optional
             For rules that need one.
@@ -192,7 +191,7 @@ class DecisionRegionDisplay:
         return self
 
     def _draw_lines(self, ax: "Axes") -> None:
-        """Draw where the binary problems change sides."""
+        """Draw the boundaries of the binary problems."""
         if self.outputs is None:
             return
         for problem in np.moveaxis(self.outputs, 2, 0):
@@ -200,7 +199,7 @@ class DecisionRegionDisplay:
                 ax.contour(self.x, self.y, problem, levels=[0], colors=LINES, linewidths=0.8)
 
     def _draw_samples(self, ax: "Axes") -> None:
-        """Draw the samples, and a legend of the classes even without them."""
+        """Draw the samples and, even without samples, a legend of the classes."""
         for c, name in enumerate(self.class_names):
             colour = CLASSES[c % len(CLASSES)]
             points = np.empty((0, 2))
@@ -221,9 +220,9 @@ class DecisionRegionDisplay:
         ax.legend(fontsize="small", framealpha=0.9, **({} if few else beside))
 
     def _place_marks(self) -> Array:
-        """Return the point of each zone that is farthest from its edge.
+        """Return the point of each rejected zone that is farthest from its edge.
 
-        Zones that only touch at a corner are apart, for there they are narrow.
+        Zones that touch only at a corner are separate zones.
         """
         from scipy.ndimage import distance_transform_edt, label, maximum_position
 
@@ -236,14 +235,14 @@ class DecisionRegionDisplay:
 
 
 def _around(feature: Array, count: int) -> Array:
-    """Return `count` values from below the least to above the largest."""
+    """Return `count` equidistant values over the feature's range and a margin."""
     low, high = feature.min(), feature.max()
     margin = _MARGIN * (high - low or 1)
     return np.linspace(low - margin, high + margin, count)
 
 
 def _like(X: Any, grid: Array) -> Any:
-    """Return the grid as a data frame if X is one, for classifiers that know their features."""
+    """Return the grid as a data frame if X is one, for classifiers that check feature names."""
     if not hasattr(X, "columns"):
         return grid
     names = list(X.columns)

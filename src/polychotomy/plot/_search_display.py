@@ -1,4 +1,4 @@
-"""The path of a greedy search as a picture."""
+"""The path of a greedy search."""
 
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SearchPathDisplay:
-    """Draws the attempts of a greedy search: the score against the position on its scale.
+    """A plot of the attempts of a greedy search: score against position on the scale.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class SearchPathDisplay:
     scores : array-like of shape (n_attempts,)
         The mean scores.
     best : dict of str to float
-        The position that was chosen for each parameter.
+        The chosen position for each parameter.
 
     Attributes
     ----------

@@ -13,20 +13,21 @@ from polychotomy.plot._palette import CLASSES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_HEURISTIC = 4  # replicas of other classes that the paper's rule of thumb keeps
+_HEURISTIC = 4  # replicas of other classes, by the paper's rule of thumb
 _STYLES = ("-", "--", ":")
 
 
 class SubsamplingDisplay:
-    """Draws the relative error of a single binary classifier against the share of replicas kept.
+    """A plot of the relative error of a single binary classifier against the replicas kept.
 
-    Of the k replicas of a sample, the right one and s others are kept: x is (s + 1)/k, y the error
-    divided by that with all of them. A dot marks s = min(4, k − 1), the paper's rule of thumb.
+    Of the k replicas of a sample, the right one and s others are kept: x is (s + 1)/k, and y is the
+    error divided by the error with all replicas. A dot marks s = min(4, k − 1), the paper's rule of
+    thumb.
 
     Parameters
     ----------
     fractions : sequence of array-like
-        For each data set, the shares (s + 1)/k, increasing.
+        For each data set, the fractions (s + 1)/k, increasing.
     relative_errors : sequence of array-like
         For each data set, the relative errors there.
     names : sequence of str
@@ -37,7 +38,7 @@ class SubsamplingDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn.
+        The axes and figure of the plot.
 
     References
     ----------
@@ -85,7 +86,7 @@ class SubsamplingDisplay:
         names: Sequence[str],
         ax: "Axes | None" = None,
     ) -> Self:
-        """Draw errors that were measured with several numbers of replicas.
+        """Draw errors measured with several numbers of replicas.
 
         Parameters
         ----------
@@ -93,7 +94,7 @@ class SubsamplingDisplay:
             For each data set, the errors.
         n_negatives : sequence of array-like of int
             For each data set, the number s of replicas of other classes at each error,
-            increasing up to k − 1, which is all.
+            increasing up to k − 1, all of them.
         n_classes : sequence of int
             For each data set, its k.
         names : sequence of str
@@ -106,7 +107,7 @@ class SubsamplingDisplay:
             error, kept = np.asarray(e, dtype=float), np.asarray(s)
             if error.shape != kept.shape or not kept.size or kept[-1] != k - 1 or error[-1] <= 0:
                 raise ValueError(
-                    f"The errors of {name!r} must belong to numbers of replicas that end with all "
+                    f"The numbers of replicas of {name!r} must match its errors and end with all "
                     f"{k - 1} of them, and the last error must be above 0."
                 )
             fractions.append((kept + 1) / k)

@@ -1,11 +1,12 @@
-"""A structure as a picture."""
+"""A plot of a structure as a tree."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from polychotomy.arrays import Array
 from polychotomy.errors import require
 from polychotomy.plot._names import plain
 from polychotomy.plot._palette import ERRORS, LINES, NEITHER
@@ -21,7 +22,7 @@ _MOST_INCHES = 60.0
 
 
 class TreeDisplay:
-    """Draws a structure as a dendrogram that grows to the right, a line for each class.
+    """A plot of a structure as a dendrogram from left to right, with a line for each class.
 
     Nodes of one problem are circles; nodes of several are squares with their number of problems.
 
@@ -29,22 +30,20 @@ class TreeDisplay:
     ----------
     structure : Structure
     class_counts : sequence of int, optional
-        Samples of each class, in the order of ``structure.classes``; drawn beside the names.
+        Samples of each class, in the order of ``structure.classes``; shown next to the names.
     node_errors : array-like of shape (n_nodes,), optional
-        The error of each node, in the order of ``structure.nodes()``: nodes are coloured by it.
-        NaN where it is not known.
+        The error of each node, in the order of ``structure.nodes()``, shown by colour. NaN where
+        it is unknown.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of that.
+    ax_, figure_ : matplotlib Axes and Figure
+        The axes and figure of the plot.
 
     Notes
     -----
-    Without axes of one's own, the figure is as high as the names need, up to a thousand classes
-    and more; above 40 nodes their errors are only told by colour.
+    If no axes are given, the height of the figure fits the names, even with a thousand classes.
+    With more than 40 nodes, errors are shown by colour only.
 
     Examples
     --------
@@ -75,7 +74,7 @@ class TreeDisplay:
         ):
             if given is not None and len(given) != count:
                 raise ValueError(
-                    f"The {name!r} parameter must hold {count} values. Got {len(given)} instead."
+                    f"The {name!r} parameter must have {count} values. Got {len(given)} instead."
                 )
 
     @classmethod
@@ -87,9 +86,9 @@ class TreeDisplay:
         Parameters
         ----------
         estimator : TreeClassifier
-            The counts are those of its training samples.
+            Provides the structure and the class counts of the training samples.
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features), optional
-            Samples to measure the error of each node on, best such that were not trained on.
+            Samples to measure the error of each node on, preferably not training samples.
         y : array-like of shape (n_samples,), optional
             Their labels.
         ax : matplotlib Axes, optional
@@ -185,7 +184,7 @@ class TreeDisplay:
     def _annotate(
         self, ax: "Axes", x: float, y: float, node: Structure, i: int | None, font: float
     ) -> None:
-        """Write a node's number of problems, or its only problem's name, and its error."""
+        """Write the node's number of problems or the name of its only problem, and its error."""
         assert node.code is not None
         said = node.names[0] or node.options[0] or ""
         words = [f"{node.code.n_problems} problems" if node.code.n_problems > 1 else plain(said)]
@@ -206,10 +205,10 @@ class TreeDisplay:
 
 def _places(
     structure: Structure,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], list[list[tuple[float, float]]]]:
-    """Return the places of the nodes, and the lines from them to their children and classes.
+) -> tuple[Array, Array, list[list[tuple[float, float]]]]:
+    """Return the positions of the nodes, and the lines to their children and classes.
 
-    Nodes stand at their level, in the middle of their children; all classes at the right edge.
+    Nodes are at their level, centred on their children; all classes are at the right edge.
     """
     order, pending = [], [(structure, 0)]
     while pending:

@@ -1,4 +1,4 @@
-"""From binary probabilities to class probabilities."""
+"""Class probabilities from the probabilities of the binary problems."""
 
 from polychotomy.probability._solve import (
     METHODS,

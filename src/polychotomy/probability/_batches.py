@@ -1,15 +1,14 @@
-"""The compiled solvers, a block of samples at a time."""
+"""The compiled solvers, applied to blocks of samples."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from polychotomy.arrays import Array
 from polychotomy.codes import Code
-
-Array = NDArray[np.float64]
+from polychotomy.parallel import map_tasks
 
 _BLOCK_ENTRIES = 2**18
 
@@ -26,7 +25,7 @@ def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array
     """Return the exact minimiser of |Qp − r|² on the simplex, see ``_compiled``."""
     from polychotomy.probability import _compiled
 
-    if code.is_one_vs_one:  # the same minimum, in which p ≥ 0 never binds
+    if code.is_one_vs_one:  # the same minimum, where p ≥ 0 is never active
         return coupling(binary, code, n_jobs)
     shift = float(code.n_problems)
     if not code.is_strict:
@@ -71,18 +70,18 @@ def kullback_leibler(
     max_iter: int,
     n_jobs: int | None = None,
 ) -> tuple[Array, int]:
-    """Return the minimisers of the weighted divergence, and how many did not converge."""
+    """Return the minimisers of the weighted divergence, and the number without convergence."""
     from polychotomy.probability import _compiled
 
     sides, weights = _sides(code), sample_counts / sample_counts.sum()
-    unfinished = []
 
-    def solve(q: Array, out: Array) -> None:
+    def solve(q: Array, out: Array) -> int:
         steps = np.empty(len(q), dtype=np.int64)
         _compiled.kullback_leibler(q, weights, *sides, tol, max_iter, out, steps)
-        unfinished.append(int((steps < 0).sum()))
+        return int((steps < 0).sum())
 
-    return _by_blocks(binary, code, n_jobs, solve), sum(unfinished)
+    solved = _map_blocks(binary, code, n_jobs, solve)
+    return np.concatenate([p for p, _ in solved]), sum(unfinished for _, unfinished in solved)
 
 
 def _sides(code: Code) -> _Sides:
@@ -95,15 +94,26 @@ def _sides(code: Code) -> _Sides:
 def _by_blocks(
     binary: NDArray[Any], code: Code, n_jobs: int | None, solve: Callable[[Array, Array], None]
 ) -> Array:
-    """Solve block after block, or several at once in threads: the kernels release the GIL."""
-    result = np.empty((len(binary), code.n_classes))
+    """Return the solutions of all samples."""
+    return np.concatenate([p for p, _ in _map_blocks(binary, code, n_jobs, solve)])
+
+
+def _map_blocks(
+    binary: NDArray[Any], code: Code, n_jobs: int | None, solve: Callable[[Array, Array], Any]
+) -> list[tuple[Array, Any]]:
+    """Return for each block of samples the solutions, and what `solve` returns.
+
+    ``solve(q, out)`` writes the solutions of a block to `out`. Blocks are solved in `n_jobs`
+    threads: the compiled functions release the interpreter lock.
+    """
     size = max(1, _BLOCK_ENTRIES // code.n_problems)
 
-    def one(start: int) -> None:
+    def one(start: int, binary: NDArray[Any]) -> tuple[Array, Any]:
         q = np.ascontiguousarray(binary[start : start + size], dtype=float)
-        solve(q, result[start : start + size])
+        out = np.empty((len(q), code.n_classes))
+        return out, solve(q, out)
 
-    Parallel(n_jobs=n_jobs, prefer="threads", require="sharedmem")(
-        delayed(one)(start) for start in range(0, len(binary), size)
-    )
-    return result
+    starts = range(0, max(len(binary), 1), size)
+    if len(starts) == 1:
+        return [one(0, binary)]
+    return list(map_tasks(one, starts, shared=binary, n_jobs=n_jobs, threads=True))

@@ -1,18 +1,16 @@
-"""Solutions in closed form: sums, shares, a projection, a matrix inverse."""
+"""Methods in closed form: normalisation, votes, a projection, a matrix inverse."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from polychotomy.arrays import Array
 from polychotomy.codes import Code
 from polychotomy.decoding import count_votes
-
-Array = NDArray[np.float64]
 
 _BLOCK_ENTRIES = 2**22
 
 
 def normalise(binary: Array, code: Code) -> Array:
-    """Return each class's own probability of one-vs-rest, divided by their sum."""
+    """Return the one-vs-rest probabilities of the classes, divided by their sum."""
     positive = code.matrix.argmax(axis=0)
     own = np.empty_like(binary)
     own[:, positive] = binary
@@ -25,9 +23,10 @@ def votes(binary: Array, code: Code) -> Array:
 
 
 def maximum(binary: Array, code: Code) -> Array:
-    """Return the largest probability that any of its problems gives a class, as shares.
+    """Return the largest probability that any problem gives each class, divided by their sum.
 
-    Tax and Duin's maximum rule: all problems compete, also those that know nothing of the class.
+    This is Tax and Duin's maximum rule. A sample's most confident problem may be one in which
+    its class takes no part.
     """
     best = np.zeros((len(binary), code.n_classes))
     for q, column in zip(binary.T, code.matrix.T, strict=True):
@@ -40,9 +39,9 @@ def maximum(binary: Array, code: Code) -> Array:
 def orthogonal(binary: Array, code: Code) -> Array:
     """Return Mills' iteration for strict orthogonal codes.
 
-    There |Aᵀp − r|² = n |p − Ar/n|² + const, so p is the point of the simplex nearest to Ar/n:
-    take the mean excess off all classes, drop those that become negative, and again with those
-    that are left. At most k rounds.
+    Here |Aᵀp − r|² = n |p − Ar/n|² + const, so p is the projection of Ar/n onto the simplex:
+    subtract the mean excess from all classes, set those that become negative to 0, and repeat
+    with the remaining classes, at most k times.
     """
     p = (2 * binary - 1) @ code.matrix.T.astype(float) / code.n_problems
     left = np.ones(p.shape, dtype=bool)
@@ -57,11 +56,11 @@ def orthogonal(binary: Array, code: Code) -> Array:
 
 
 def inverse(binary: Array, code: Code) -> Array:
-    """Return least squares with Σp = 1 only, negative entries set to 0, as shares.
+    """Return least squares subject to Σp = 1 only, clipped at 0 and normalised.
 
     Mills, section 2.1. As |Qp − r|² = pᵀNp on the plane Σp = 1 (see ``_compiled``), the solution is
-    proportional to (N + 11ᵀ)⁻¹1. N is a polynomial of second degree in r, made for a block of
-    samples by two matrix products.
+    proportional to (N + 11ᵀ)⁻¹1. N is quadratic in r and computed for a block of samples by two
+    matrix products.
     """
     A = code.matrix.astype(float)
     B = np.abs(A)
@@ -78,7 +77,7 @@ def inverse(binary: Array, code: Code) -> Array:
 
 
 def _shares(scores: Array) -> Array:
-    """Divide by the sum; where it is 0, nothing is known and all classes share alike."""
+    """Divide each row by its sum; rows that sum to 0 become uniform."""
     total = scores.sum(axis=1, keepdims=True)
     shares = np.divide(scores, total, out=np.full_like(scores, 1.0), where=total > 0)
     return shares / shares.sum(axis=1, keepdims=True)

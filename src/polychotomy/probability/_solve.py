@@ -1,23 +1,22 @@
-"""``solve``: class probabilities from binary ones, by name of the method."""
+"""``solve``: class probabilities from binary probabilities, by a named method."""
 
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from polychotomy.arrays import Array
 from polychotomy.codes import Code, one_vs_rest
 from polychotomy.errors import unknown_name
 from polychotomy.probability import _batches, _formulas
 
-Array = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Options:
-    """What some methods need besides binary probabilities and code, see :func:`solve`."""
+    """Further parameters of the methods, see :func:`solve`."""
 
     sample_counts: Array
     tol: float
@@ -27,9 +26,9 @@ class Options:
 
 @dataclass(frozen=True)
 class Method:
-    """A way to solve for the class probabilities.
+    """A method that computes class probabilities.
 
-    `suits` says whether it can solve a code, `needs` what the code must be for that.
+    `suits` returns whether the method applies to a code; `needs` says in words which codes.
     """
 
     function: Callable[[Array, Code, Options], Array]
@@ -38,7 +37,7 @@ class Method:
 
 
 def is_one_vs_rest(code: Code) -> bool:
-    """Whether each problem asks for one class, each class once, as +1."""
+    """Whether each problem has one class against the rest, each class once, as +1."""
     k = code.n_classes
     if code.n_problems != k:
         return False
@@ -103,12 +102,12 @@ def solve(
     max_iter: int = 200,
     n_jobs: int | None = None,
 ) -> Array:
-    """Return the class probabilities that go with the binary ones.
+    """Return class probabilities from the probabilities of the binary problems.
 
     Parameters
     ----------
     binary : array-like of shape (n_samples, n_problems)
-        q_s, the probability of the + side given one of the two sides.
+        q_s, the probability of the +1 side, given that the sample belongs to one of the sides.
     code : Code
     method : str, default="auto"
         - ``"least_squares"``: the exact minimiser of |Qp − r|² on the simplex, where r = 2q − 1
@@ -116,24 +115,25 @@ def solve(
           norm;
         - ``"coupling"``: Wu, Lin and Weng's second method (one-vs-one only), which has the same
           minimiser;
-        - ``"kullback_leibler"``: the minimum of Σ_s n_s KL(q_s ‖ p(+)/p(±)), Zadrozny's
-          generalisation of Hastie and Tibshirani's;
+        - ``"kullback_leibler"``: the minimiser of Σ_s n_s KL(q_s ‖ p(+)/p(±)), Zadrozny's
+          generalisation of Hastie and Tibshirani's method;
         - ``"orthogonal"``: Mills' iteration (strict orthogonal codes only);
         - ``"inverse"``: least squares without constraints, then clipped, for comparison;
         - ``"normalise"``: q divided by its sum (one-vs-rest only);
-        - ``"votes"``: shares of the votes;
-        - ``"prob 1-r"``, ``"prob 1-1"``: Tax and Duin's names: normalise, and the maximum rule
-          over all pairs (one-vs-one only);
+        - ``"votes"``: the fraction of votes of each class;
+        - ``"prob 1-r"``, ``"prob 1-1"``: Tax and Duin's names for ``"normalise"`` and for the
+          maximum rule over all pairs (one-vs-one only);
         - ``"auto"``: coupling for one-vs-one, otherwise least squares.
     sample_counts : array-like of shape (n_problems,), optional
         n_s for ``"kullback_leibler"``, the number of samples each problem was trained on; equal
         by default.
     tol : float, default=1e-8
-        ``"kullback_leibler"`` stops when no probability moves by more.
+        ``"kullback_leibler"`` stops when no probability changes by more.
     max_iter : int, default=200
-        Most steps of ``"kullback_leibler"``; a ConvergenceWarning tells when they were too few.
+        Maximum number of steps of ``"kullback_leibler"``; a ConvergenceWarning is raised if they
+        do not suffice.
     n_jobs : int, optional
-        Number of threads. It changes no result.
+        Number of threads. Results do not depend on it.
 
     Returns
     -------
@@ -142,9 +142,9 @@ def solve(
 
     Notes
     -----
-    Compiled on first use (some seconds, then kept on disk); a sample costs O(k³) and, for codes
-    with zeros, O(Σ_s m_s²) for problems of m_s classes. Memory beyond input and output is that of
-    a block of samples.
+    The solvers are compiled on first use, which takes some seconds, and cached on disk. A sample
+    costs O(k³) and, for codes with zeros, O(Σ_s m_s²) for problems of m_s classes. Samples are
+    processed in blocks, so little memory is needed beyond input and output.
 
     References
     ----------
@@ -173,9 +173,9 @@ def choose_method(code: Code) -> str:
 
 
 def check_method(method: object, code: Code, name: str = "method") -> None:
-    """Raise ValueError if there is no such method, or it cannot solve the code.
+    """Raise ValueError if the method does not exist or does not apply to the code.
 
-    `name` is what the parameter is called.
+    `name` is the name of the parameter in error messages.
     """
     if not isinstance(method, str) or method not in METHODS:
         raise unknown_name(name, method, [*METHODS, "auto"])
@@ -183,7 +183,7 @@ def check_method(method: object, code: Code, name: str = "method") -> None:
         suitable = ", ".join(repr(name) for name, m in METHODS.items() if m.suits(code))
         raise ValueError(
             f"The method {method!r} needs a code that is {METHODS[method].needs}. "
-            f"Got {code!r}, for which there are {suitable}."
+            f"Got {code!r}; methods for it are {suitable}."
         )
 
 

@@ -1,12 +1,10 @@
-"""The compiled solvers again, slow and obvious: what the tests hold the kernels against."""
+"""NumPy versions of the compiled solvers, slow and obvious, for the tests to compare with."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from polychotomy.arrays import Array
 from polychotomy.codes import Code
-
-Array = NDArray[np.float64]
 
 
 def normal_matrix(q: Array, code: Code) -> Array:
@@ -17,7 +15,7 @@ def normal_matrix(q: Array, code: Code) -> Array:
 
 
 def kkt_residual(p: Array, q: Array, code: Code) -> float:
-    """Return by how much p misses the conditions for a minimum of pᵀNp on the simplex."""
+    """Return the KKT residual of p: its violation of the optimality conditions of pᵀNp."""
     gradient = normal_matrix(q, code) @ p
     slack = gradient - p @ gradient
     return float(max(-slack.min(), np.abs(p * slack).max(), abs(p.sum() - 1), -p.min()))
@@ -26,9 +24,9 @@ def kkt_residual(p: Array, q: Array, code: Code) -> float:
 def least_squares(q: Array, code: Code) -> Array:
     """Return the minimiser for one sample by Lawson and Hanson's method with Σp = 1.
 
-    From the best single class on, the class with the most negative slack joins the support; where
-    the solution on the support leaves the simplex, one goes as far as its border allows and drops
-    the class that stopped it.
+    Starting from the best single class, the class with the most negative slack joins the support.
+    If the solution on the support leaves the simplex, move towards it up to the border and drop
+    the class that becomes zero there.
     """
     N = normal_matrix(q, code)
     tolerance = 1e-13 * np.trace(N)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from polychotomy.assess import reject_curve, reliability
-from polychotomy.lab import Cell
-from polychotomy.report._problems import Counts, Questions, confusion, shorten
+from polychotomy.evaluate import Cell
+from polychotomy.report._questions import Counts, Questions, confusion, shorten
 
 _MOST_CLASSES = 40
 _MOST_PAIRS = 10

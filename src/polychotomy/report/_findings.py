@@ -1,4 +1,4 @@
-"""How sure the recommendation is: what the report adds to the lab's summary."""
+"""How sure the recommendation is: what the report adds to the summary."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from polychotomy.assess import (
     mcnemar,
     nemenyi,
 )
-from polychotomy.lab import Cell, Row
-from polychotomy.report._results import Results, in_words
+from polychotomy.evaluate import Cell, Row
+from polychotomy.report._gathered import Gathered, in_words
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +57,12 @@ class Findings:
     ranks: NemenyiTest | None
 
 
-def find(results: Results) -> Findings:
+def find(results: Gathered) -> Findings:
     """Hold every method against the best."""
     best, *others = results.ranked
-    chosen = next(row for row in results.ranked if row.method == results.summary.recommended)
+    chosen = next(
+        row for row in results.ranked if row.method == results.summary.recommendation.method
+    )
     if results.several:
         rivals = [Rival(row, None, None) for row in others]
         return Findings(best, chosen, rivals, _nemenyi(results) if others else None)
@@ -70,7 +72,7 @@ def find(results: Results) -> Findings:
     return Findings(best, chosen, rivals, None)
 
 
-def sureness(results: Results, findings: Findings) -> list[str]:
+def sureness(results: Gathered, findings: Findings) -> list[str]:
     """Return how far the comparison can be trusted, in sentences."""
     if not findings.rivals:
         return ["With a single method no difference can be tested."]
@@ -125,7 +127,7 @@ def _pair(cells: Sequence[Cell], best: Sequence[Cell]) -> tuple[McNemarTest, Boo
     return mcnemar(truth, one, other), interval
 
 
-def _nemenyi(results: Results) -> NemenyiTest:
+def _nemenyi(results: Gathered) -> NemenyiTest:
     names = [row.method for row in results.ranked]
     tables = [{row.method: row for row in table} for table in results.summary.tables.values()]
     errors = [[table[name].means["error"] for name in names] for table in tables]

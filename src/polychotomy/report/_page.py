@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.lab import Cell, Row
-from polychotomy.plot._palette import method_colours
-from polychotomy.report import _figures as figures
+from polychotomy.evaluate import Cell, Row, Summary
+from polychotomy.plot import method_colours
+from polychotomy.report import _charts as charts
 from polychotomy.report._details import chosen_values, details
 from polychotomy.report._findings import Findings, find, sureness
-from polychotomy.report._problems import (
+from polychotomy.report._gathered import MEASURES, Gathered, gather, in_words, measured, remarks
+from polychotomy.report._questions import (
     Questions,
     belongs_to,
     problems_shown,
@@ -21,18 +22,25 @@ from polychotomy.report._problems import (
     questions_of_reduction,
     shorten,
 )
-from polychotomy.report._results import MEASURES, Results, gather, in_words, measured, remarks
 
 _MOST_ROWS = 3000
 _MOST_DETAILS = 60
 _DARK = (22, 24, 29)
 _CONTRAST = 3.5
-_VERDICTS = {"best": "best", "": "not worse", "worse": "worse", "incomplete": "incomplete"}
+_VERDICTS = {
+    "best": "best",
+    "": "not worse",
+    "worse": "worse",
+    "baseline": "baseline",
+    "incomplete": "incomplete",
+}
 
 
-def page_contents(cells: Iterable[Cell], model: Any, title: str | None) -> dict[str, Any]:
+def page_contents(
+    cells: Iterable[Cell], model: Any, title: str | None, summary: Summary | None = None
+) -> dict[str, Any]:
     """Return the variables of the template."""
-    results = gather(cells)
+    results = gather(cells, summary)
     findings = find(results)
     method, model_remark = _method_shown(model, results)
     focus, questions = _questions(model, results, method)
@@ -41,7 +49,7 @@ def page_contents(cells: Iterable[Cell], model: Any, title: str | None) -> dict[
         "title": title or _title(results),
         "chosen": findings.chosen.method,
         "chosen_index": results.methods.index(findings.chosen.method),
-        "why": _why(results),
+        "why": _sentence(results.summary.recommendation.why),
         "facts": _facts(results),
         "recipe": _recipe(results.reductions[results.methods.index(findings.chosen.method)]),
         "sureness": sureness(results, findings),
@@ -97,35 +105,33 @@ def _luminance(rgb: NDArray[np.float64]) -> float:
     return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
-def _title(results: Results) -> str:
+def _title(results: Gathered) -> str:
     n = len(results.data_sets)
     where = shorten(results.data_sets[0]) if n == 1 else f"{n} data sets"
     return f"Which reduction for {where}?"
 
 
-def _why(results: Results) -> str:
-    """Return the reason, without the recommendation that stands above it."""
-    said = results.summary.why.removeprefix(f"Use {results.summary.recommended}: ")
-    return said[:1].upper() + said[1:]
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
 
 
-def _plots(results: Results, findings: Findings) -> dict[str, Any]:
+def _plots(results: Gathered, findings: Findings) -> dict[str, Any]:
     order = [row.method for row in results.summary.overall]
     plots = {
-        "measure": figures.measure_figure(results, order),
-        "cost": figures.cost_figure(results),
-        "reliability": figures.reliability_figure(),
-        "reject": figures.reject_figure(),
+        "measure": charts.measure_figure(results, order),
+        "cost": charts.cost_figure(results),
+        "reliability": charts.reliability_figure(),
+        "reject": charts.reject_figure(),
     }
     if findings.rivals:
-        draw = figures.rank_figure if results.several else figures.interval_figure
+        draw = charts.rank_figure if results.several else charts.interval_figure
         plots["sure"] = draw(results, findings)
     return plots
 
 
-def _method_shown(model: Any, results: Results) -> tuple[str, str | None]:
+def _method_shown(model: Any, results: Gathered) -> tuple[str, str | None]:
     """Return the method that the model belongs to, else the advised one, and what to remark."""
-    advised = results.summary.recommended
+    advised = results.summary.recommendation.method
     if model is None:
         return advised, None
     known = zip(results.methods, results.reductions, strict=True)
@@ -142,7 +148,7 @@ def _method_shown(model: Any, results: Results) -> tuple[str, str | None]:
     )
 
 
-def _questions(model: Any, results: Results, method: str) -> tuple[str, Questions | None]:
+def _questions(model: Any, results: Gathered, method: str) -> tuple[str, Questions | None]:
     """Return the data set on which the problems are shown, and these."""
     there = [d for d in results.data_sets if (d, method) in results.cells]
     classes = {d: results.cells[d, method][0].classes for d in there}
@@ -158,7 +164,7 @@ def _questions(model: Any, results: Results, method: str) -> tuple[str, Question
 
 
 def _details(
-    results: Results, method: str, focus: str, questions: Questions | None
+    results: Gathered, method: str, focus: str, questions: Questions | None
 ) -> list[dict[str, Any]]:
     there = [d for d in results.data_sets if d != focus and (d, method) in results.cells]
     return [
@@ -167,11 +173,11 @@ def _details(
     ]
 
 
-def _facts(results: Results) -> dict[str, str]:
+def _facts(results: Gathered) -> dict[str, str]:
     cells = [found[0] for found in results.cells.values()]
     facts = {"Data": in_words([shorten(d) for d in results.data_sets])}
     if not results.several:
-        tested = results.cells[results.data_sets[0], results.summary.recommended]
+        tested = results.cells[results.data_sets[0], results.summary.recommendation.method]
         n_samples = len(np.unique(np.concatenate([cell.rows for cell in tested])))
         facts |= {"Tested on": f"{n_samples} samples", "Classes": str(len(cells[0].classes))}
     facts["Methods"] = str(len(results.methods))
@@ -183,19 +189,19 @@ def _facts(results: Results) -> dict[str, str]:
 
 
 def _recipe(reduction: str) -> str | None:
-    from polychotomy.choose import Reduction
+    from polychotomy.reductions import Reduction
 
     try:
         Reduction.of(reduction)
     except (ValueError, TypeError):
         return None
     return (
-        "from polychotomy.choose import Reduction\n\n"
+        "from polychotomy.reductions import Reduction\n\n"
         f"classifier = Reduction.of({reduction!r}).make(estimator).fit(X, y)"
     )
 
 
-def _rivals(results: Results, findings: Findings) -> list[dict[str, str]]:
+def _rivals(results: Gathered, findings: Findings) -> list[dict[str, str]]:
     """Return the rows of the table of tests."""
 
     def points(value: float) -> str:
@@ -218,7 +224,7 @@ def _rivals(results: Results, findings: Findings) -> list[dict[str, str]]:
     return rows
 
 
-def _times_higher(results: Results, best: str) -> Counter[str]:
+def _times_higher(results: Gathered, best: str) -> Counter[str]:
     """Return on how many data sets the error of each method is higher than that of the best."""
     counts: Counter[str] = Counter()
     for table in results.summary.tables.values():
@@ -235,7 +241,7 @@ def _groups(findings: Findings) -> list[str]:
     return [in_words([ranks.names[i] for i in group], most=20) for group in ranks.groups]
 
 
-def _summaries(results: Results, findings: Findings) -> dict[str, str]:
+def _summaries(results: Gathered, findings: Findings) -> dict[str, str]:
     """Return in words what each plot of several methods shows."""
     best, worst = findings.best.method, results.ranked[-1].method
     fastest = min(results.ranked, key=lambda row: row.seconds)
@@ -260,11 +266,11 @@ def _summaries(results: Results, findings: Findings) -> dict[str, str]:
     return said
 
 
-def _too_many(results: Results) -> bool:
+def _too_many(results: Gathered) -> bool:
     return sum(map(len, results.summary.tables.values())) > _MOST_ROWS
 
 
-def _rows(results: Results) -> list[dict[str, Any]]:
+def _rows(results: Gathered) -> list[dict[str, Any]]:
     """Return the rows of the table: the means over data sets, if there are several, and each."""
     summary = results.summary
     groups: list[tuple[int, Sequence[Row]]] = [(-1, summary.overall)] if results.several else []
@@ -292,7 +298,7 @@ def _rows(results: Results) -> list[dict[str, Any]]:
 
 def _best(name: str, table: Sequence[Row]) -> float | None:
     """Return the best value of a measure among the methods that are complete."""
-    rows = [row for row in table if row.verdict != "incomplete"]
+    rows = [row for row in table if row.verdict not in ("baseline", "incomplete")]
     values = [value for row in rows if (value := measured(row, name)) is not None]
     better = max if MEASURES[name].higher_is_better else min
     return better(values, default=None)
@@ -304,6 +310,6 @@ def _written(value: float | None, digits: int) -> dict[str, str]:
     return {"text": f"{value:.{digits}f}", "value": f"{value:.6g}"}
 
 
-def _versions(results: Results) -> list[str]:
+def _versions(results: Gathered) -> list[str]:
     cells = [cell for found in results.cells.values() for cell in found]
     return sorted({f"{name} {v}" for cell in cells for name, v in cell.versions.items()})

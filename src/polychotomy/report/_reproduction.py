@@ -124,7 +124,7 @@ def _table(name: str, table: "Comparison", plots: dict[str, Any]) -> dict[str, A
 def _plots(name: str, table: "Comparison") -> list[dict[str, Any]]:
     """Return a plot of ours against theirs for each quantity that has enough of them."""
     from polychotomy.lab.experiments import quantity_label
-    from polychotomy.report._figures import agreement_figure
+    from polychotomy.report._charts import agreement_figure
 
     drawn = []
     for i, quantity in enumerate(table.quantities):

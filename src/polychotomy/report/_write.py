@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polychotomy._files import replacing
 from polychotomy.errors import require
+from polychotomy.files import replacing
 
 if TYPE_CHECKING:
-    from polychotomy.lab import Cell
+    from polychotomy.evaluate import Cell, Summary
 
 _HERE = Path(__file__).parent
 
@@ -21,17 +21,18 @@ def write_report(
     *,
     model: Any = None,
     title: str | None = None,
+    summary: "Summary | None" = None,
 ) -> Path:
     """Write a page that says which reduction to use, and how sure that is.
 
     One HTML file that needs nothing else: what to use and why; how sure that is; a table; plots;
     and of the chosen method the problems, confusions, calibration, and what a reject threshold
-    would gain. What it recommends is what :func:`polychotomy.lab.summarise` does.
+    would gain. It recommends what :func:`polychotomy.evaluate.recommend` does.
 
     Parameters
     ----------
     cells : iterable of Cell
-        Those of one comparison (see :func:`polychotomy.lab.comparisons`), at least one.
+        Those of one comparison (see :func:`polychotomy.evaluate.comparisons`), at least one.
     path : path-like
         Where to write. A file of this name is replaced once the page is complete.
     model : fitted classifier, optional
@@ -40,6 +41,8 @@ def write_report(
         they do not depend on the training data.
     title : str, optional
         By default, what is compared.
+    summary : Summary, optional
+        Of these cells, with the recommendation; by default it is made here.
 
     Returns
     -------
@@ -68,7 +71,7 @@ def write_report(
     """
     from polychotomy.report._page import page_contents
 
-    return write_page(path, "page", page_contents(cells, model, title))
+    return write_page(path, "page", page_contents(cells, model, title, summary))
 
 
 def write_page(path: str | os.PathLike[str], name: str, contents: dict[str, Any]) -> Path:

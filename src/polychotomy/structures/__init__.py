@@ -1,6 +1,13 @@
-"""Ways to split classes: a class, or a code over structures. Trees, flat codes and hybrids."""
+"""Structures: trees, flat codes and hybrids that split the classes into binary problems."""
 
-from polychotomy.structures._build import balanced, chain, linkage, order_classes
+from polychotomy.structures._build import (
+    BUILDERS,
+    TreeBuilder,
+    balanced,
+    chain,
+    linkage,
+    order_classes,
+)
 from polychotomy.structures._convert import (
     flatten,
     from_code,
@@ -12,12 +19,19 @@ from polychotomy.structures._convert import (
 )
 from polychotomy.structures._distances import class_distances
 from polychotomy.structures._format import format_structure
-from polychotomy.structures._language import parse_structure
+from polychotomy.structures._known_labels import with_labels
+from polychotomy.structures._language import MAX_CHARACTERS, parse_structure
+from polychotomy.structures._layout import Node, lay_out, single_node
+from polychotomy.structures._resolve import needs_samples, resolve_structure
 from polychotomy.structures._structure import Problem, Structure
 
 __all__ = [
+    "BUILDERS",
+    "MAX_CHARACTERS",
+    "Node",
     "Problem",
     "Structure",
+    "TreeBuilder",
     "balanced",
     "chain",
     "class_distances",
@@ -25,11 +39,16 @@ __all__ = [
     "format_structure",
     "from_code",
     "from_linkage",
+    "lay_out",
     "linkage",
     "name_problems",
+    "needs_samples",
     "nest",
     "order_classes",
     "parse_structure",
     "relabel",
+    "resolve_structure",
+    "single_node",
     "two_children",
+    "with_labels",
 ]

@@ -1,12 +1,13 @@
-"""Structures made by a rule, or designed from data."""
+"""Structures built by a rule, or designed from data."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from polychotomy.arrays import Array, Indices
 from polychotomy.errors import StructureError, unknown_name
 from polychotomy.structures._convert import from_linkage, two_children
 from polychotomy.structures._distances import class_distances
@@ -17,9 +18,10 @@ _EXACT_CLASSES = 12
 
 
 def balanced(classes: Iterable[Any]) -> Structure:
-    """Return the tree that halves the classes again and again, in their order.
+    """Return a balanced binary tree over the classes, in their order.
 
-    Of an odd number the second half is the larger one (Mills' arbitrary tree, section 7).
+    Each node splits its classes in half; of an odd number, the second half is larger (Mills'
+    arbitrary tree, section 7).
 
     Examples
     --------
@@ -36,7 +38,7 @@ def balanced(classes: Iterable[Any]) -> Structure:
     made = [Structure.of_class(label) for label in classes]
     _check_any(made)
 
-    def halve(part: Sequence[Structure]) -> Structure:  # as deep as the logarithm of the classes
+    def halve(part: Sequence[Structure]) -> Structure:  # recursion depth: log₂ of the classes
         if len(part) == 1:
             return part[0]
         middle = len(part) // 2
@@ -46,7 +48,7 @@ def balanced(classes: Iterable[Any]) -> Structure:
 
 
 def chain(classes: Iterable[Any], frequencies: ArrayLike | None = None) -> Structure:
-    """Return the tree that parts one class after the other from the rest.
+    """Return a chain: a tree that separates one class after another from the rest.
 
     Examples
     --------
@@ -61,8 +63,8 @@ def chain(classes: Iterable[Any], frequencies: ArrayLike | None = None) -> Struc
     ----------
     classes : iterable of labels
     frequencies : array-like of shape (n_classes,), optional
-        How often the classes occur. If given, the most frequent class is parted first, which
-        suits very unequal classes (Ramanan's unbalanced tree); otherwise the first one is.
+        Class frequencies. If given, the most frequent class is separated first, which suits very
+        unbalanced classes (Ramanan's unbalanced tree); otherwise the first class is.
     """
     made = [Structure.of_class(label) for label in classes]
     _check_any(made)
@@ -70,7 +72,7 @@ def chain(classes: Iterable[Any], frequencies: ArrayLike | None = None) -> Struc
         counts = np.asarray(frequencies, dtype=float)
         if counts.shape != (len(made),):
             raise StructureError(
-                f"The 'frequencies' parameter must hold a number for each of {len(made)} classes. "
+                f"The 'frequencies' parameter must have a number for each of {len(made)} classes. "
                 f"Got shape {counts.shape}."
             )
         made = [made[c] for c in np.argsort(-counts, kind="stable")]
@@ -89,7 +91,7 @@ def linkage(
     quantile: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> Structure:
-    """Return the tree that joins the nearest classes first, from the bottom up.
+    """Return the tree of an agglomerative clustering of the classes, the nearest joined first.
 
     Parameters
     ----------
@@ -100,10 +102,10 @@ def linkage(
     distance : str or callable, default="hausdorff"
         Between classes, see :func:`class_distances`.
     method : {"single", "complete", "average", "weighted"}, default="single"
-        What the distance between groups of classes is, see
-        :func:`scipy.cluster.hierarchy.linkage`. The default is what Mills' figures show.
+        Linkage method, the distance between groups of classes; see
+        :func:`scipy.cluster.hierarchy.linkage`. The default gives the trees of Mills' figures.
     quantile : float, default=1.0
-        Against outliers, see :func:`class_distances`.
+        Reduces the influence of outliers, see :func:`class_distances`.
     sample_weight : array-like of shape (n_samples,), optional
         Weights, see :func:`class_distances`.
 
@@ -135,11 +137,11 @@ def linkage(
     return from_linkage(_linkage(D, method), classes)
 
 
-def order_classes(X: Any, y: ArrayLike, *, distance: Any = "hausdorff") -> NDArray[np.intp]:
-    """Return the classes in an order in which neighbours are close, for ``adjacent`` codes.
+def order_classes(X: Any, y: ArrayLike, *, distance: Any = "hausdorff") -> Indices:
+    """Return an order of the classes with close neighbours, for ``adjacent`` codes.
 
-    The sum of the distances between neighbours is smallest: exactly for up to 12 classes, above
-    that among the orders that fit an average-linkage tree (SciPy's optimal leaf ordering).
+    The order minimises the sum of the distances between neighbours: exactly for up to 12 classes,
+    otherwise among the orders of an average-linkage tree (SciPy's optimal leaf ordering).
 
     Parameters
     ----------
@@ -152,12 +154,11 @@ def order_classes(X: Any, y: ArrayLike, *, distance: Any = "hausdorff") -> NDArr
     Returns
     -------
     order : ndarray of shape (n_classes,)
-        Indices of the sorted labels. Of the two directions the one that begins with the smaller
-        index.
+        Indices of the sorted labels. The direction is the one that starts with the smaller index.
 
     References
     ----------
-    Mills (2023), "Solving for multi-class: a survey and synthesis", section 8, suggests it.
+    Mills (2023), "Solving for multi-class: a survey and synthesis", section 8.
 
     Examples
     --------
@@ -183,21 +184,21 @@ def order_classes(X: Any, y: ArrayLike, *, distance: Any = "hausdorff") -> NDArr
     return order if order[0] < order[-1] else order[::-1]
 
 
-def _linkage(D: NDArray[np.float64], method: Any) -> NDArray[np.float64]:
+def _linkage(D: Array, method: Any) -> Array:
     from scipy.cluster.hierarchy import linkage as join
     from scipy.spatial.distance import squareform
 
     return np.asarray(join(squareform(D, checks=False), method))
 
 
-def _shortest_path(D: NDArray[np.float64]) -> NDArray[np.intp]:
+def _shortest_path(D: Array) -> Indices:
     """Return the shortest path through all classes, by Held and Karp's recursion over subsets.
 
     ``best[subset][c]`` is the length of the shortest path through a subset that ends in c.
     """
     k = len(D)
     best = {1 << c: np.where(np.arange(k) == c, 0.0, np.inf) for c in range(k)}
-    before: dict[int, NDArray[np.intp]] = {}
+    before: dict[int, Indices] = {}
     for size in range(2, k + 1):
         for members in combinations(range(k), size):
             subset = sum(1 << c for c in members)
@@ -222,11 +223,11 @@ def _check_any(made: Sequence[Structure]) -> None:
         raise StructureError("A structure needs at least one class. Got none.")
 
 
-class Builder(NamedTuple):
-    """A way to design a structure by name.
+class TreeBuilder(NamedTuple):
+    """A named way to build a tree.
 
-    `make` is a function of X, y, a distance and weights. Without `needs_samples` only the labels
-    in y matter; with `needs_distances` X must hold features, not a kernel.
+    `make` is a function of X, y, a distance and weights. Without `needs_samples` it uses only the
+    labels in y; with `needs_distances` X must contain features, not a kernel.
     """
 
     make: Callable[[Any, ArrayLike, Any, Any], Structure]
@@ -248,8 +249,8 @@ def _design_linkage(X: Any, y: ArrayLike, distance: Any, sample_weight: Any) -> 
 
 
 BUILDERS = {
-    "balanced": Builder(_design_balanced, needs_samples=False),
-    "chain": Builder(_design_chain),
-    "linkage": Builder(_design_linkage, needs_distances=True),
+    "balanced": TreeBuilder(_design_balanced, needs_samples=False),
+    "chain": TreeBuilder(_design_chain),
+    "linkage": TreeBuilder(_design_linkage, needs_distances=True),
 }
-"""The builders by name. A new one is a function and a line here."""
+"""The builders by name. A new one is one function and one line here."""

@@ -1,4 +1,4 @@
-"""From one structure to another that asks the same questions, and from codes and linkages."""
+"""Conversions: structures from codes and linkages, and equivalent forms of a structure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from polychotomy.arrays import Indices, Matrix
 from polychotomy.codes import Code
-from polychotomy.codes._code import Matrix
 from polychotomy.errors import CodeError, StructureError
 from polychotomy.structures._structure import BARE_NAME, Structure
 
@@ -16,7 +16,7 @@ _TREE = Code([[-1], [1]], name="tree")
 
 
 def two_children(first: Any, second: Any) -> Structure:
-    """Return the node that parts one structure or class, −1, from another, +1.
+    """Return a node that separates one structure or class, −1, from another, +1.
 
     Examples
     --------
@@ -28,13 +28,13 @@ def two_children(first: Any, second: Any) -> Structure:
 
 
 def from_code(code: Any, classes: Sequence[Any] | None = None) -> Structure:
-    """Return a flat code as a structure of one node.
+    """Return a flat code as a structure with one node.
 
     Parameters
     ----------
     code : Code or array-like of shape (n_classes, n_problems)
     classes : sequence of labels, optional
-        What the rows stand for; by default 0, 1, ….
+        The labels of the rows; by default 0, 1, ….
 
     Examples
     --------
@@ -52,15 +52,15 @@ def from_code(code: Any, classes: Sequence[Any] | None = None) -> Structure:
 def from_linkage(linkage: ArrayLike, classes: Sequence[Any] | None = None) -> Structure:
     """Return the tree of a SciPy linkage matrix.
 
-    Of two clusters that are joined, the one with more classes comes first, and of equal ones the
-    one that SciPy numbers higher: the order of Mills' figures.
+    Of two joined clusters, the one with more classes comes first; of equal ones, the one with the
+    higher number in SciPy. This is the order in Mills' figures.
 
     Parameters
     ----------
     linkage : array-like of shape (n_classes − 1, 4)
-        What :func:`scipy.cluster.hierarchy.linkage` returns.
+        As returned by :func:`scipy.cluster.hierarchy.linkage`.
     classes : sequence of labels, optional
-        What the observations stand for; by default 0, 1, ….
+        The labels of the observations; by default 0, 1, ….
 
     Examples
     --------
@@ -77,13 +77,13 @@ def from_linkage(linkage: ArrayLike, classes: Sequence[Any] | None = None) -> St
     Z = np.asarray(linkage, dtype=float)
     if not is_valid_linkage(Z) or not _joins_each_once(Z[:, :2].astype(int)):
         raise StructureError(
-            "The 'linkage' parameter must be a linkage matrix as SciPy makes them, n−1 rows of "
-            f"four columns. Got an array of shape {Z.shape}."
+            "The 'linkage' parameter must be a linkage matrix of SciPy, n−1 rows of four columns. "
+            f"Got an array of shape {Z.shape}."
         )
     labels = range(len(Z) + 1) if classes is None else classes
     if len(labels) != len(Z) + 1:
         raise StructureError(
-            f"The 'classes' parameter must name the {len(Z) + 1} observations of the linkage. "
+            f"The 'classes' parameter must have {len(Z) + 1} labels, as the linkage does. "
             f"Got {len(labels)} labels."
         )
     made = [Structure.of_class(label) for label in labels]
@@ -94,18 +94,18 @@ def from_linkage(linkage: ArrayLike, classes: Sequence[Any] | None = None) -> St
 
 
 def _joins_each_once(pairs: NDArray[np.int_]) -> bool:
-    """Whether every cluster but the last is joined once, after it was made."""
+    """Whether every cluster except the last is joined exactly once, after it was created."""
     made = len(pairs) + 1 + np.arange(len(pairs))
     in_time = (pairs < made[:, np.newaxis]).all()
     return bool(in_time and (np.sort(pairs.ravel()) == np.arange(2 * len(pairs))).all())
 
 
 def flatten(structure: Structure) -> Structure:
-    """Return the flat structure that asks the same questions: its ``code`` is the flat code.
+    """Return the flat structure with the same problems; its ``code`` is the flat code.
 
-    The problems of a node become problems of all classes below it; classes elsewhere take no
-    part. They come in the order of ``structure.problems``, the classes in that of
-    ``structure.classes``, names and options stay.
+    The problems of a node become problems of all classes below it; other classes take no part.
+    The order is that of ``structure.problems`` and ``structure.classes``. Names and options are
+    kept.
 
     References
     ----------
@@ -129,7 +129,7 @@ def flatten(structure: Structure) -> Structure:
         assert node.code is not None
         sizes = [child.n_classes for child in node.children]
         block = np.zeros((structure.n_classes, node.code.n_problems), dtype=np.int8)
-        first = row[node.classes[0]]  # the classes of a node stand together
+        first = row[node.classes[0]]  # the classes of a node are consecutive
         block[first : first + node.n_classes] = np.repeat(node.code.matrix, sizes, axis=0)
         columns.append(block)
         names.extend(node.names)
@@ -138,20 +138,20 @@ def flatten(structure: Structure) -> Structure:
 
 
 def nest(structure: Structure) -> Structure:
-    """Return a nested structure that asks the same questions as a flat one.
+    """Return a nested structure with the same problems as a flat one.
 
-    Classes belong together if every problem either treats them alike or is about them alone; the
-    problems among them become a node of their own. What cannot be parted stays flat. Flattening
-    the result gives the same problems, though perhaps in another order.
+    Classes form a group if every problem either puts them all on the same side or involves only
+    them; the problems within a group become a node. What cannot be grouped stays flat. Flattening
+    the result gives the same problems, possibly in another order.
 
     Parameters
     ----------
     structure : Structure
-        What is nested already stays so; each of its nodes is nested further where it can be.
+        Existing nodes are kept; each of them is nested further where possible.
 
     Notes
     -----
-    Trees cost O(k² ℓ) at most. Where no problem has all classes, all pairs of classes are tried,
+    Trees cost O(k² ℓ) at most. If no problem involves all classes, all pairs of classes are tried,
     which takes seconds from about a hundred classes on.
 
     Examples
@@ -172,10 +172,10 @@ def nest(structure: Structure) -> Structure:
 
 
 def _nest_node(node: Structure, children: list[Structure]) -> Structure:
-    """Return a node's questions about its children, nested."""
+    """Return the problems of a node, nested."""
     assert node.code is not None
     matrix = node.code.matrix
-    # Groups are cut from the outside in and put together from the inside out.
+    # Groups are found from the outside in and assembled from the inside out.
     order, pending = [], [(np.arange(len(matrix)), np.arange(matrix.shape[1]))]
     while pending:
         classes, problems = pending.pop()
@@ -196,13 +196,13 @@ def _nest_node(node: Structure, children: list[Structure]) -> Structure:
     return made[0]
 
 
-def _cut(matrix: Matrix) -> tuple[list[NDArray[np.intp]], NDArray[np.intp]]:
-    """Return groups of classes, and for each problem the group it is about, −1 for all of them."""
+def _cut(matrix: Matrix) -> tuple[list[Indices], Indices]:
+    """Return groups of classes, and for each problem its group, −1 if it separates groups."""
     group = _groups(matrix)
     for first in np.unique(group):
         members = np.flatnonzero(group == first)
         if len(members) > 1 and not _is_code(matrix[np.ix_(members, _parted(matrix[members]))]):
-            group[members] = members  # no node could be made of them
+            group[members] = members  # they do not form a valid node
     first = np.sort(np.unique(group, return_index=True)[1])
     groups = [np.flatnonzero(group == group[r]) for r in first]
     own = np.full(matrix.shape[1], -1)
@@ -221,17 +221,17 @@ def _is_code(matrix: Matrix) -> bool:
     return True
 
 
-def _parted(rows: Matrix) -> NDArray[np.intp]:
-    """Return the problems that do not treat some classes alike."""
+def _parted(rows: Matrix) -> Indices:
+    """Return the problems in which these rows differ."""
     return np.flatnonzero((rows != rows[0]).any(axis=0))
 
 
-def _groups(matrix: Matrix) -> NDArray[np.intp]:
-    """Return the number of each class's group: the largest ones that are not all classes.
+def _groups(matrix: Matrix) -> Indices:
+    """Return the group number of each class, for the largest groups smaller than all classes.
 
-    A group is closed under one rule: a problem that does not treat its members alike has all its
-    classes in the group. A problem of all classes parts the groups; within each part, if it is not
-    a group as a whole, the smallest group of every two classes is tried.
+    A group is closed under one rule: a problem in which its members differ has all its classes in
+    the group. Problems of all classes separate the groups. A part that is not a group as a whole is
+    searched for the smallest group of every two classes.
     """
     k = len(matrix)
     strict = matrix.all(axis=0)
@@ -252,8 +252,8 @@ def _groups(matrix: Matrix) -> NDArray[np.intp]:
     return group
 
 
-def _closure(matrix: Matrix, classes: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return the smallest group with some classes."""
+def _closure(matrix: Matrix, classes: Indices) -> NDArray[np.bool_]:
+    """Return the smallest group that contains these classes."""
     members = np.zeros(len(matrix), dtype=bool)
     members[classes] = True
     while True:
@@ -264,10 +264,10 @@ def _closure(matrix: Matrix, classes: NDArray[np.intp]) -> NDArray[np.bool_]:
 
 
 def name_problems(structure: Structure, base: str) -> Structure:
-    """Return a structure whose problems are named after their place, as libAGF names models.
+    """Return the structure with problems named by position, as libAGF names its models.
 
-    The only problem of the root is called `base`, several are called ``base-00``, ``base-01``, …;
-    below child c everything begins with ``base.0c``. Names and options there were are dropped.
+    A single problem of the root is called `base`; several are called ``base-00``, ``base-01``, ….
+    All names below child c begin with ``base.0c``. Existing names and options are dropped.
 
     Examples
     --------
@@ -295,7 +295,7 @@ def name_problems(structure: Structure, base: str) -> Structure:
 
 
 def relabel(structure: Structure, labels: Mapping[Any, Any]) -> Structure:
-    """Return a structure with other labels for its classes.
+    """Return the structure with new class labels.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def relabel(structure: Structure, labels: Mapping[Any, Any]) -> Structure:
     missing = [label for label in structure.classes if label not in labels]
     if missing:
         raise StructureError(
-            "The 'labels' parameter must hold a new label for each class. "
+            "The 'labels' parameter must have a new label for each class. "
             f"It has none for {missing[0]!r}."
         )
 
@@ -329,7 +329,7 @@ def _rebuild(
     make: Callable[[Structure, list[Structure], str], Structure],
     base: str,
 ) -> Structure:
-    """Return what `make` makes of each node, its new children and its place, from the inside out.
+    """Apply ``make(node, new children, place)`` to all nodes, from the inside out.
 
     The place is `base`, with ``.0c`` for child c on every level.
     """

@@ -1,4 +1,4 @@
-"""How far apart classes are: one number for each pair, from the samples of both."""
+"""Distances between classes, computed from their samples."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from polychotomy.arrays import Array, Indices
 from polychotomy.errors import unknown_name
-
-Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 _TREE_FEATURES = 12
 _TREE_SAMPLES = 64
@@ -25,32 +23,32 @@ def class_distances(
     quantile: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> Array:
-    r"""Return the distance between each two classes.
+    r"""Return the matrix of distances between classes.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Numbers; for NaN the mean of its feature is taken. All distances but ``"mahalanobis"`` and
-        ``"bhattacharyya"`` depend on the scales of the features.
+        Numbers; NaN is replaced by the mean of the feature. All distances except
+        ``"mahalanobis"`` and ``"bhattacharyya"`` depend on the scales of the features.
     y : array-like of shape (n_samples,)
         Labels.
     distance : str or callable, default="hausdorff"
         - ``"hausdorff"``: max(max_k min_l |x_k−x_l|, max_l min_k |x_k−x_l|), exactly;
-        - ``"centroid"``: |μ_i−μ_j|² / √(σ_i σ_j), with σ_i² = Σ|x−μ_i|² / (n_i−1); a class
-          without spread gets that of all classes together;
-        - ``"mahalanobis"``: between the means, with the classes' common covariance;
-        - ``"bhattacharyya"``: between normal distributions with the classes' own means and
-          covariances; each covariance is shrunk toward the common one by as much as d + 1
-          samples of that would do;
-        - ``"confusion"``: 1 − (P_ij + P_ji) / 2, with P_ij the share of class i that a linear
-          discriminant (for sparse X one with unit covariance) takes for class j in five folds;
+        - ``"centroid"``: |μ_i−μ_j|² / √(σ_i σ_j), with σ_i² = Σ|x−μ_i|² / (n_i−1); a class with
+          zero variance uses the pooled one;
+        - ``"mahalanobis"``: between the means, with the pooled covariance;
+        - ``"bhattacharyya"``: between normal distributions with the means and covariances of the
+          classes; each covariance is shrunk towards the pooled one with the weight of d + 1
+          samples;
+        - ``"confusion"``: 1 − (P_ij + P_ji) / 2, with P_ij the fraction of class i that a linear
+          discriminant (for sparse X with unit covariance) assigns to class j in five folds;
         - a function of X and the class indices that returns the matrix.
     quantile : float, default=1.0
-        For ``"hausdorff"``: the quantile that stands for the outer maxima. Below 1, a few far
-        samples no longer decide.
+        For ``"hausdorff"``: the quantile that replaces the outer maxima. Below 1, a few outliers
+        no longer decide.
     sample_weight : array-like of shape (n_samples,), optional
-        Weights in means, covariances and shares, which count like repetitions; samples without
-        weight are left out.
+        Weights in means, covariances and fractions, equivalent to repetitions; samples with
+        weight 0 are left out.
 
     Returns
     -------
@@ -59,14 +57,14 @@ def class_distances(
 
     Notes
     -----
-    The Hausdorff distance takes a query of every sample in a tree of every class; with more than 12
-    features it takes O(n² d), as matrix products, a block at a time. The other distances are linear
-    in n; those with covariances make X dense, and ``"bhattacharyya"`` holds k of them.
+    The Hausdorff distance queries a tree of every class for every sample; with more than 12
+    features it costs O(n² d), as matrix products in blocks. The other distances are linear in n;
+    those with covariances make X dense, and ``"bhattacharyya"`` stores k covariances.
 
     References
     ----------
-    Mills (2023), "Solving for multi-class: a survey and synthesis", section 5.2, whose formulas
-    for the standard deviation and the Hausdorff distance are read as they are meant.
+    Mills (2023), "Solving for multi-class: a survey and synthesis", section 5.2, with misprints
+    in the formulas of the standard deviation and the Hausdorff distance corrected.
 
     Examples
     --------
@@ -87,7 +85,7 @@ def class_distances(
     k = int(indices.max()) + 1
     if D.shape != (k, k) or not np.isfinite(D).all():
         raise ValueError(
-            f"The 'distance' parameter must give finite numbers for all pairs of {k} classes. "
+            f"The 'distance' parameter must return finite numbers for all pairs of {k} classes. "
             f"Got an array of shape {D.shape}."
         )
     D = (D + D.T) / 2
@@ -96,7 +94,7 @@ def class_distances(
 
 
 def hausdorff(X: Any, y: Indices, quantile: float) -> Array:
-    """Return the Hausdorff distances, with a quantile for the outer maxima."""
+    """Return the Hausdorff distances, with a quantile instead of the outer maxima."""
     k = int(y.max()) + 1
     order = np.argsort(y, kind="stable")
     X, borders = X[order], np.searchsorted(y[order], np.arange(k + 1))
@@ -112,7 +110,7 @@ def hausdorff(X: Any, y: Indices, quantile: float) -> Array:
 
 
 def _nearest(X: Any, part: Any) -> Array:
-    """Return the distance of each sample to the nearest one of a part."""
+    """Return the distance from each sample to the nearest sample of `part`."""
     from scipy.spatial import KDTree
 
     if _is_sparse(X):
@@ -123,9 +121,9 @@ def _nearest(X: Any, part: Any) -> Array:
 
 
 def _nearest_by_products(X: Any, part: Any, centre: Any) -> Array:
-    """Find the nearest samples by matrix products, and measure how far they are.
+    """Find the nearest samples by matrix products, then compute their distances exactly.
 
-    Products round; where that could hide a nearer sample, all distances are measured.
+    Where rounding in the products could hide a nearer sample, all distances are computed.
     """
     from scipy.spatial.distance import cdist
 
@@ -173,7 +171,7 @@ def _means(X: Any, y: Indices, weight: Array) -> tuple[Array, Array]:
 
 
 def centroid(X: Any, y: Indices, weight: Array) -> Array:
-    """Return squared distances of means over geometric means of standard deviations."""
+    """Return squared distances of means divided by geometric means of standard deviations."""
     from scipy.spatial.distance import pdist, squareform
 
     total, means = _means(X, y, weight)
@@ -192,7 +190,7 @@ def centroid(X: Any, y: Indices, weight: Array) -> Array:
 
 
 def mahalanobis(X: Any, y: Indices, weight: Array) -> Array:
-    """Return the distances of means, measured by the common covariance."""
+    """Return the Mahalanobis distances of the means, with the pooled covariance."""
     from scipy.spatial.distance import pdist, squareform
 
     _, means, common, _ = _gaussians(X, y, weight, own=False)
@@ -218,7 +216,7 @@ def bhattacharyya(X: Any, y: Indices, weight: Array) -> Array:
 def _gaussians(
     X: Any, y: Indices, weight: Array, *, own: bool
 ) -> tuple[Array, Array, Array, Array]:
-    """Return weights, means, the common covariance and, if wanted, the shrunk ones of classes."""
+    """Return weights, means, the pooled covariance and, if `own`, those of the classes, shrunk."""
     X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
     total, means = _means(X, y, weight)
     k, d = means.shape
@@ -232,14 +230,14 @@ def _gaussians(
         if own:
             scatters[c] = scatter
     common /= max(total.sum() - k, 1)
-    own_spread = np.diag(common).copy()  # a little is added to each feature in its own scale
+    own_spread = np.diag(common).copy()  # a small ridge, in the scale of each feature
     common += np.diag(np.where(own_spread > 0, 1e-9 * own_spread, 1.0))
     shrunk = (scatters + (d + 1) * common) / (total[: len(scatters), None, None] + d)
     return total, means, common, shrunk
 
 
 def confusion(X: Any, y: Indices, weight: Array) -> Array:
-    """Return how seldom classes are taken for each other by a fast classifier, out of fold."""
+    """Return 1 minus the cross-validated confusion of each pair by a linear discriminant."""
     k = int(y.max()) + 1
     shares = np.zeros((k, k))
     fold = _folds(y)
@@ -253,7 +251,7 @@ def confusion(X: Any, y: Indices, weight: Array) -> Array:
 
 
 def _classify(X: Any, y: Indices, weight: Array, X_test: Any) -> Indices:
-    """Return what a linear discriminant predicts, with unit covariance for sparse X."""
+    """Return the predictions of a linear discriminant, with unit covariance for sparse X."""
     if _is_sparse(X):
         total, means = _means(X, y, weight)
         weights: NDArray[Any] = means
@@ -265,7 +263,7 @@ def _classify(X: Any, y: Indices, weight: Array, X_test: Any) -> Indices:
 
 
 def _folds(y: Indices) -> Indices:
-    """Return a fold for each sample, always alike; no class is ever missing from training."""
+    """Return a fold for each sample, with a fixed seed; every class is in every training part."""
     fold = np.empty(len(y), dtype=np.intp)
     rng = np.random.default_rng(0)
     for c in range(int(y.max()) + 1):
@@ -280,17 +278,17 @@ DISTANCES: dict[str, Callable[[Any, Indices, Array], Array]] = {
     "bhattacharyya": bhattacharyya,
     "confusion": confusion,
 }
-"""The distances by name, but for Hausdorff's, which takes a quantile. A new one is a line here."""
+"""The distances by name, except Hausdorff's, which needs a quantile. A new one is a line here."""
 
 
 def _check_samples(X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Any, Indices, Array]:
-    """Return X as numbers, class indices and weights, without the samples that have no weight."""
+    """Return X as numbers, class indices and weights, without samples of weight 0."""
     try:
         X = X.tocsr().astype(float) if _is_sparse(X) else np.asarray(X, dtype=float)
     except (TypeError, ValueError) as error:
         raise type(error)(
-            f"Distances between classes need numbers: {error}. Encode X first, or give a structure "
-            "that does not go by distances, such as 'balanced'."
+            f"Distances between classes need numbers: {error}. Encode X first, or use a structure "
+            "that needs no distances, such as 'balanced'."
         ) from error
     labels = np.asarray(y)
     if X.ndim != 2 or labels.ndim != 1 or X.shape[0] != len(labels) or not len(labels):
@@ -301,14 +299,14 @@ def _check_samples(X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Any, Indic
     X = X if _is_sparse(X) else _fill_in(X)
     if not np.isfinite(X.data if _is_sparse(X) else X).all():
         raise ValueError(
-            "Distances between classes need finite numbers, and X has infinity (or is sparse and "
-            "has NaN). Mend them, or give a structure that does not go by distances, such as "
+            "Distances between classes need finite numbers, and X contains infinity (or is sparse "
+            "and contains NaN). Replace them, or use a structure that needs no distances, such as "
             "'balanced'."
         )
     weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, float)
     if weight.shape != labels.shape or not (weight >= 0).all() or np.isinf(weight).any():
         raise ValueError(
-            "The 'sample_weight' parameter must hold a finite number of at least 0 for each of "
+            "The 'sample_weight' parameter must have a finite number of at least 0 for each of "
             f"{len(labels)} samples. Got shape {weight.shape}."
         )
     used = np.flatnonzero(weight > 0)
@@ -321,7 +319,7 @@ def _check_samples(X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Any, Indic
 
 
 def _fill_in(X: Array) -> Array:
-    """Return X with the mean of its feature for each NaN."""
+    """Return X with each NaN replaced by the mean of its feature."""
     missing = np.isnan(X)
     if not missing.any():
         return X

@@ -77,14 +77,14 @@ def format_structure(structure: Structure, *, dialect: str = "polychotomy") -> s
 
 
 def check_dialect(dialect: object) -> str:
-    """Return the dialect, or raise ValueError if there is no such one."""
+    """Return the dialect, or raise ValueError if it is unknown."""
     if not isinstance(dialect, str) or dialect not in _WRITERS:
         raise unknown_name("dialect", dialect, _WRITERS)
     return dialect
 
 
 class _Writer(NamedTuple):
-    """How a dialect writes labels and options, and what it cannot write."""
+    """How a dialect writes labels and options; `check` raises an error if it cannot."""
 
     check: Callable[[Structure], None]
     label: Callable[[Label], str]
@@ -133,8 +133,8 @@ def _label(label: Label) -> str:
 def _raw_quoted(text: str) -> str:
     if '"' in text or not text.isprintable() or text.endswith("\\") or text == ".":
         raise StructureError(
-            "libAGF's options cannot hold quotation marks or line breaks, nor end in a backslash, "
-            f"nor be a full stop, which repeats others. Got {text!r}."
+            "libAGF's options cannot contain quotation marks or line breaks, end in a backslash, "
+            f"or be a full stop, which repeats other options. Got {text!r}."
         )
     return f'"{text}"'
 
@@ -149,8 +149,8 @@ def _check_libagf(structure: Structure) -> None:
     named = [name is not None for node in structure.nodes() for name in node.names]
     if any(named) and not all(named):
         raise StructureError(
-            "libAGF reads files in which all problems have names, or none has. Got names for "
-            f"{sum(named)} of {len(named)} problems; structures.name_problems names them all."
+            "libAGF reads files in which all problems have names or none has. Got names for "
+            f"{sum(named)} of {len(named)} problems; use structures.name_problems to name all."
         )
 
 

@@ -1,8 +1,8 @@
 """The control language: text to structure, with errors that put a caret under the fault.
 
-The grammar is in ``control.lark``. Tokens get their roles (:class:`Roles`), lark's LALR parser puts
-them together, and :class:`Builder` makes structures of what it finds, from left to right and from
-the inside out; nothing recurses, so that deep text meets no limit but the stated one.
+The grammar is in ``control.lark``. :class:`Roles` assigns roles to tokens, lark's LALR parser
+parses them, and :class:`StructureTransformer` turns the rules it finds into structures, from left
+to right and from the inside out. Nothing recurses, so depth is limited by ``MAX_DEPTH`` only.
 """
 
 import json
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polychotomy.arrays import Matrix
 from polychotomy.errors import CodeError, StructureError
 from polychotomy.structures._format import RESERVED, check_dialect
-from polychotomy.structures._labels import KnownLabels
+from polychotomy.structures._known_labels import KnownLabels
 from polychotomy.structures._structure import Label, Structure
 
 if TYPE_CHECKING:
@@ -38,21 +39,20 @@ def parse_structure(
 ) -> Structure:
     """Return the structure that a text in the control language describes.
 
-    A class stands for itself. ``model {a b}`` is a node of two children and parts the first, −1,
-    from the second, +1. Lines ``model 0 1 / 2;`` before a brace are the problems of a node: numbers
-    count its children from 0, and those left of the slash are on the −1 side. A model is a name, or
-    a quoted string of options, ``""`` for none. Labels are numbers, bare words, or anything in
-    double quotes, in which a backslash escapes as in JSON. ``#`` begins a comment.
+    A label is a class. ``model {a b}`` is a node that separates its first child, −1, from its
+    second, +1. Lines ``model 0 1 / 2;`` before a brace are the problems of a node: numbers count
+    its children from 0, and those left of the slash are on the −1 side. A model is a name, or a
+    quoted string of options, ``""`` for none. Labels are numbers, bare words, or anything in double
+    quotes, with backslash escapes as in JSON. ``#`` begins a comment.
 
     Parameters
     ----------
     text : str
-        At most 5 million characters, with at most 10 000 braces within each other; and what it
-        describes may have 100 million entries in its codes and in the lists of classes of its
-        nodes.
+        At most 5 million characters and 10 000 nested braces. The codes and class lists of all
+        nodes together may have 100 million entries.
     classes : sequence of labels, optional
-        The classes there are. Each must then occur once, and no other may. They are also found by
-        how they are written: ``7`` can stand for the class ``"7"``.
+        The known classes. Each must then occur once, and no other may. They are also found by
+        their text: ``7`` can denote the class ``"7"``.
     dialect : {"polychotomy", "libagf"}, default="polychotomy"
         With ``"libagf"`` labels are integers, quoted strings have no escapes, and the options
         ``"."`` repeat the last ones at the same depth or else the parent's.
@@ -95,13 +95,13 @@ def parse_structure(
             f"The text may have at most {MAX_CHARACTERS} characters. Got {len(text)}."
         )
     try:
-        return _parse(text, Builder(_Labels(classes), dialect), Roles(dialect))
+        return _parse(text, StructureTransformer(_Labels(classes), dialect), Roles(dialect))
     except _FaultError as fault:
         raise _error_at(text, str(fault), fault.position) from None
 
 
 class _FaultError(Exception):
-    """What is wrong, and where."""
+    """A fault in the text and its position."""
 
     def __init__(self, message: str, at: "Token | int") -> None:
         super().__init__(message)
@@ -109,7 +109,7 @@ class _FaultError(Exception):
 
 
 def _error_at(text: str, message: str, position: int) -> StructureError:
-    """Return the error that shows the line, and a caret under the fault."""
+    """Return the error that shows the line with a caret under the fault."""
     start = text.rfind("\n", 0, position) + 1
     end = text.find("\n", position) % (len(text) + 1)
     line, column = text.count("\n", 0, position) + 1, position - start + 1
@@ -127,7 +127,7 @@ def _error_at(text: str, message: str, position: int) -> StructureError:
     )
 
 
-def _parse(text: str, builder: "Builder", roles: "Roles") -> Structure:
+def _parse(text: str, builder: "StructureTransformer", roles: "Roles") -> Structure:
     from lark import Lark, UnexpectedCharacters, UnexpectedToken
 
     grammar = files("polychotomy.structures").joinpath("control.lark").read_text("utf-8")
@@ -135,7 +135,7 @@ def _parse(text: str, builder: "Builder", roles: "Roles") -> Structure:
         grammar, start="branch", parser="lalr", lexer="basic", transformer=builder, postlex=roles
     )
     try:
-        structure: Any = lark.parse(text)  # what the builder makes of the topmost rule
+        structure: Any = lark.parse(text)  # the builder's result for the topmost rule
     except UnexpectedCharacters as error:
         raise _wrong_character(text, error.pos_in_stream or 0) from None
     except UnexpectedToken as error:
@@ -150,7 +150,7 @@ def _wrong_character(text: str, position: int) -> _FaultError:
         return _FaultError("the quotation marks opened here are not closed on this line", position)
     named = repr(text[position]) if text[position].isprintable() else ascii(text[position])
     return _FaultError(
-        f"{named} must not stand here; put labels that need it in double quotes", position
+        f"{named} is not allowed here; put labels that need it in double quotes", position
     )
 
 
@@ -163,27 +163,27 @@ def _wrong_token(text: str, token: "Token", expected: set[str]) -> _FaultError:
         return _FaultError("a side of the problem is empty: name children, counted from 0", token)
     if "SEMICOLON" in expected:
         return _FaultError(
-            "the problem must go on with children, counted from 0, or end in ';'", token
+            "the problem must continue with children, counted from 0, or end in ';'", token
         )
     if "INDEX" in expected:
         return _FaultError("a problem names children of its node, counted from 0", token)
     if token.type == "RBRACE" and "CLASS" in expected:
-        return _FaultError("a node without children: at least two must stand in its braces", token)
+        return _FaultError("a node without children: its braces need at least two", token)
     if token.type == "LBRACE":
         return _FaultError(
-            "a name or options in quotation marks must stand before this brace", token
+            "a name, or options in quotation marks, is missing before this brace", token
         )
     if "LBRACE" in expected:
-        return _FaultError("after a node's problems its children must follow in braces", token)
-    return _FaultError("this must not stand here; problems are written  model 0 1 / 2;", token)
+        return _FaultError("a node's problems must be followed by its children in braces", token)
+    return _FaultError("this is not allowed here; problems are written  model 0 1 / 2;", token)
 
 
 class Roles:
-    """Finds out what names, strings and numbers stand for, by what follows them.
+    """Assigns roles to names, strings and numbers, by the tokens that follow them.
 
-    A name or string is a model (``TWOCLASS``) if a brace follows, or any numbers and then a slash;
+    A name or string is a model (``TWOCLASS``) if a brace follows, or numbers and then a slash;
     otherwise it is a class. A number is an ``INDEX`` between a model and its semicolon, otherwise
-    it is a class. Braces are counted on the way.
+    it is a class. Braces are counted along the way.
     """
 
     always_accept = ("NAME", "NUMBER", "STRING")
@@ -192,7 +192,7 @@ class Roles:
         self.dialect = dialect
 
     def process(self, stream: Iterator["Token"]) -> Iterator["Token"]:
-        """Yield the tokens of `stream` with their roles, as long as they make one structure."""
+        """Yield the tokens of `stream` with their roles, up to the end of one structure."""
         braces = _Braces(self.dialect)
         complete = False
         for token in self._with_roles(stream, braces):
@@ -237,16 +237,16 @@ class Roles:
 
 
 def _add_once(token: "Token", sides: list[set[str]]) -> None:
-    """Keep a number of a problem, or of classes in a row; neither may name one twice."""
+    """Record a number of a problem, or of classes in a row, which may occur only once."""
     number = str(token)
     if number in sides[0] or number in sides[-1]:
         where = "on both sides of the problem" if number not in sides[-1] else "twice in a row"
-        raise _FaultError(f"{number[:20]} stands {where}", token)
+        raise _FaultError(f"{number[:20]} occurs {where}", token)
     sides[-1].add(number)
 
 
 class _Braces:
-    """The open braces, and at each depth the last options, which libAGF repeats for ``"."``."""
+    """The open braces, and the last options at each depth, which ``"."`` repeats in libAGF."""
 
     def __init__(self, dialect: str) -> None:
         self._open: list[Token] = []
@@ -257,10 +257,10 @@ class _Braces:
         if token.type == "LBRACE":
             self._open.append(token)
             if len(self._open) > MAX_DEPTH:
-                raise _FaultError(f"braces may stand at most {MAX_DEPTH} deep in each other", token)
+                raise _FaultError(f"braces may be nested at most {MAX_DEPTH} deep", token)
         elif token.type == "RBRACE":
             if not self._open:
-                raise _FaultError("there is no open brace that this one could close", token)
+                raise _FaultError("there is no open brace for this one to close", token)
             self._open.pop()
             self._last.pop(len(self._open) + 2, None)  # as libAGF does, when a node ends
 
@@ -289,14 +289,14 @@ def _as(role: str, token: "Token") -> "Token":
 
 
 class _Labels:
-    """The classes that were found so far, and those that there are to find."""
+    """The classes found so far, and the known classes."""
 
     def __init__(self, classes: Sequence[Any] | None) -> None:
         self._found: dict[Label, int] = {}
         self._known = None if classes is None else KnownLabels(classes)
 
     def find(self, label: Label, text: str, token: "Token") -> Label:
-        """Return the class, which must be known and new; keep where it was found."""
+        """Return the class, which must be known and new, and record its position."""
         if self._known is not None:
             found = self._known.find(label, text)
             if found is None:
@@ -304,7 +304,7 @@ class _Labels:
             label = found
         if label in self._found:
             hint = " (labels with spaces need double quotes)" if token.isalpha() else ""
-            raise _FaultError(f"the class {label!r} stands at two places{hint}", token)
+            raise _FaultError(f"the class {label!r} occurs twice{hint}", token)
         self._found[label] = token.start_pos or 0
         return label
 
@@ -315,8 +315,8 @@ class _Labels:
             raise _FaultError(f"the class {missing[0]!r}{more} is missing", len(text.rstrip()))
 
 
-class Builder:
-    """Makes structures; a method for each rule of the grammar, called from the inside out."""
+class StructureTransformer:
+    """Builds structures: a method for each rule of the grammar, called from the inside out."""
 
     def __init__(self, labels: _Labels, dialect: str) -> None:
         self.labels = labels
@@ -335,9 +335,9 @@ class Builder:
         else:
             if len(children) != 2:
                 raise _FaultError(
-                    f"a model parts two children and this has {len(children)}; for others write "
-                    "problems,  model 0 1 / 2;  before the brace (labels with spaces need double "
-                    "quotes)",
+                    f"a model separates two children and this has {len(children)}; for other "
+                    "numbers write problems,  model 0 1 / 2;  before the brace (labels with spaces "
+                    "need double quotes)",
                     model,
                 )
             matrix, tokens = np.array([[-1], [1]]), [model]
@@ -348,16 +348,16 @@ class Builder:
             )
         except CodeError as error:
             reason = _CHILDREN.sub(lambda found: _CHILD_WORDS[found[0]], str(error))
-            raise _FaultError(f"these problems are no code. {reason}", tokens[0]) from None
+            raise _FaultError(f"these problems are not a code. {reason}", tokens[0]) from None
 
     def _check_size(self, model: Any, children: list[Structure]) -> None:
-        """Refuse what would take more memory than its text suggests."""
+        """Raise an error if the structure is much larger than its text."""
         problems = len(model) if isinstance(model, list) else 1
         self._size += len(children) * problems + sum(child.n_classes for child in children)
         if self._size > MAX_ENTRIES:
             raise _FaultError(
-                f"the structure is too large: its codes and the classes below all its nodes may "
-                f"have {MAX_ENTRIES} entries",
+                f"the structure is too large: its codes and the class lists of its nodes may have "
+                f"{MAX_ENTRIES} entries",
                 model[0][0] if isinstance(model, list) else model,
             )
 
@@ -378,7 +378,7 @@ class Builder:
         return parts
 
     def class_list(self, parts: list[Any]) -> list[tuple[int, "Token"]]:
-        """Return children's numbers with their tokens."""
+        """Return the children's numbers with their tokens."""
         if not all(token.isdecimal() and len(token) < 9 for token in parts):
             wrong = next(token for token in parts if not (token.isdecimal() and len(token) < 9))
             raise _FaultError("a problem names children of its node, counted from 0", wrong)
@@ -420,10 +420,10 @@ def _number(token: "Token") -> int | float:
         return int(token)
     if _REAL.fullmatch(token) and np.isfinite(float(token)):
         return float(token)
-    raise _FaultError("this is no number; labels that begin like one need double quotes", token)
+    raise _FaultError("this is not a number; labels that begin like one need double quotes", token)
 
 
-def _matrix(partitions: list[Any], n_children: int) -> np.ndarray[Any, np.dtype[np.int8]]:
+def _matrix(partitions: list[Any], n_children: int) -> Matrix:
     """Return the code's matrix from partitions (token, −1 side, +1 side)."""
     matrix = np.zeros((n_children, len(partitions)), dtype=np.int8)
     for s, (_, minus, plus) in enumerate(partitions):
@@ -435,6 +435,6 @@ def _matrix(partitions: list[Any], n_children: int) -> np.ndarray[Any, np.dtype[
                         token,
                     )
                 if matrix[child, s]:
-                    raise _FaultError(f"the child {child} stands twice in the problem", token)
+                    raise _FaultError(f"the child {child} occurs twice in the problem", token)
                 matrix[child, s] = side
     return matrix

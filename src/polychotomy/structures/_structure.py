@@ -1,4 +1,4 @@
-"""The value that describes every way to split classes: a class, or a code over structures."""
+"""The structure, a recursive value: a class, or a code over structures."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,16 +14,16 @@ from polychotomy.errors import StructureError
 Label = str | int | float | bool
 
 BARE_NAME = re.compile(r"[^\W\d][\w.\-]*(?:/[\w.\-]+)*")
-"""What a problem's name must look like, so that it can stand in a text without quotes."""
+"""The pattern of problem names, which need no quotes in a text."""
 
 
 _LARGEST = 10**300
 
 
 class Problem(NamedTuple):
-    """One binary problem: which classes stand on which side, and who is to learn it.
+    """A binary problem: the classes on its two sides, and the name or options of its learner.
 
-    At most one of `name` and `options` is not None: both stand at the same place in a text.
+    At most one of `name` and `options` is set, because they share a place in the text.
     """
 
     minus: tuple[Label, ...]
@@ -36,23 +36,23 @@ class Problem(NamedTuple):
 class Structure:
     """A way to split classes: a class, or a node with a code over its children.
 
-    A flat code is one node whose children are classes, a decision tree is nested nodes of two
-    children, and hybrids are everything between (Mills, section 6). Structures are immutable,
-    hashable and equal if their classes, codes, names and options are.
+    A flat code is one node whose children are classes; a decision tree is nested nodes with two
+    children; hybrids are everything in between (Mills, section 6). Structures are immutable and
+    hashable, and equal if their classes, codes, names and options are equal.
 
     Parameters
     ----------
     code : Code or array-like of shape (n_children, n_problems)
-        Which children stand on which side of which of the node's own problems.
+        The side of each child in each of the node's own problems.
     children : sequence of Structure or labels
-        One for each row of the code. Labels are strings or numbers and stand for classes; none
-        may occur twice.
+        One for each row of the code. Labels are strings or numbers and denote classes; each may
+        occur once.
     names : sequence of str or None, optional
-        What the problems are called: letters, digits, ``_``, ``.``, ``-`` and ``/``, a letter
-        first. :class:`~polychotomy.TreeClassifier` looks names up in its ``estimators``.
+        Names of the problems: letters, digits, ``_``, ``.``, ``-`` and ``/``, starting with a
+        letter. :class:`~polychotomy.TreeClassifier` looks names up in its ``estimators``.
     options : sequence of str or None, optional
-        How the problems are to be learnt, such as ``"C=10 gamma=0.1"``. A problem has a name or
-        options, not both.
+        Parameters of the problems' learners, such as ``"C=10 gamma=0.1"``. A problem has a name
+        or options, not both.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Structure:
     classes : tuple
         The labels of all classes from left to right: the leaves in order.
     depth : int
-        Most nodes from here to a class: 0 for a class, 1 for a flat code.
+        Largest number of nodes from here to a class: 0 for a class, 1 for a flat code.
 
     Raises
     ------
@@ -151,13 +151,13 @@ class Structure:
     def _set(self, **values: Any) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
-        # The children's hashes are known, so that deep structures cost no recursion.
+        # The children's hashes are known, so deep structures need no recursion.
         parts = (self.label, self.code, self.children, self.names, self.options)
         object.__setattr__(self, "_hash", hash(parts))
 
     @property
     def is_class(self) -> bool:
-        """Whether it is a class and not a node."""
+        """Whether the structure is a class, not a node."""
         return self.code is None
 
     @property
@@ -167,7 +167,7 @@ class Structure:
 
     @property
     def n_problems(self) -> int:
-        """Number of binary problems of all nodes."""
+        """Number of binary problems, summed over all nodes."""
         return sum(node.code.n_problems for node in self.nodes() if node.code)
 
     @property
@@ -180,7 +180,7 @@ class Structure:
         )
 
     def nodes(self) -> Iterator["Structure"]:
-        """Yield the nodes, each before its children, from left to right; classes are left out."""
+        """Yield the nodes, parents before children, from left to right, without the classes."""
         pending = [self]
         while pending:
             node = pending.pop()
@@ -234,7 +234,7 @@ class Structure:
 
 
 def _from_flat(flat: list[tuple[Any, ...]]) -> Structure:
-    """Return the structure from its nodes, parents before children, the last child first."""
+    """Return the structure from a list of its nodes: parents first, last children first."""
     built: list[Structure] = []
     for label, code, names, options in reversed(flat):
         if code is None:
@@ -255,7 +255,7 @@ def _members(node: Structure, s: int, sign: int) -> tuple[Label, ...]:
 def _check_label(label: Any) -> Label:
     if hasattr(label, "item") and getattr(label, "ndim", None) == 0:  # a NumPy scalar
         label = label.item()
-    # Subclasses, such as those of enumerations, become what they are made of.
+    # Subclasses, such as enumerations, become plain strings and numbers.
     if isinstance(label, str):
         return str.__str__(label)
     if isinstance(label, int) and abs(label) < _LARGEST:
@@ -264,8 +264,8 @@ def _check_label(label: Any) -> Label:
         return float(label)
     given = "a larger number" if isinstance(label, int) else repr(label)
     raise StructureError(
-        "A class must be a string, a finite number of at most 300 digits or a truth value, or a "
-        f"child a Structure. Got {given}."
+        "A child must be a Structure or a class: a string, a truth value, or a finite number of at "
+        f"most 300 digits. Got {given}."
     )
 
 
@@ -274,21 +274,21 @@ def _check_different(classes: tuple[Label, ...]) -> None:
         seen = set()
         for label in classes:
             if label in seen:
-                raise StructureError(f"Every class may occur once. {label!r} occurs twice.")
+                raise StructureError(f"Every class may occur only once. {label!r} occurs twice.")
             seen.add(label)
 
 
 def _check_models(
     code: Code, names: Iterable[str | None] | None, options: Iterable[str | None] | None
 ) -> tuple[tuple[str | None, ...], tuple[str | None, ...]]:
-    """Return a name and options for each problem, both None where nothing is said."""
+    """Return the name and options of each problem, None where not given."""
     checked = []
     for what, given in (("names", names), ("options", options)):
         values = (None,) * code.n_problems if given is None else tuple(given)
         values = tuple(None if value is None or value == "" else value for value in values)
         if len(values) != code.n_problems or not all(isinstance(v, str | None) for v in values):
             raise StructureError(
-                f"The {what!r} parameter must hold a string or None for each of the "
+                f"The {what!r} parameter must have a string or None for each of the "
                 f"{code.n_problems} problems. Got {len(values)} values."
             )
         checked.append(values)
@@ -296,11 +296,11 @@ def _check_models(
         if name is not None and not BARE_NAME.fullmatch(name):
             raise StructureError(
                 "The name of a problem must be letters, digits, '_', '.', '-' and '/' after a "
-                f"first letter. Got {name!r}; anything else can stand in 'options'."
+                f"first letter. Got {name!r}; use 'options' for anything else."
             )
         if name is not None and option is not None:
             raise StructureError(
-                "A problem has a name or options, not both: in a text they stand at the same "
-                f"place. Got the name {name!r} and the options {option!r}."
+                "A problem has a name or options, not both: they share a place in the text. "
+                f"Got the name {name!r} and the options {option!r}."
             )
     return checked[0], checked[1]

@@ -11,10 +11,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from polychotomy import datasets, make_code
-from polychotomy.lab import Plan, Samples, experiments, published
+from polychotomy.evaluate import Samples, Schedule
+from polychotomy.lab import experiments, published
 from polychotomy.lab.experiments import _allwein
-from polychotomy.lab.experiments._experiment import Results
-from tests.lab.cells import make_cell
+from polychotomy.lab.experiments._experiment import FinishedCells
+from tests.evaluate.cells import make_cell
 
 TABLES = ["allwein-2", "allwein-3"]
 
@@ -84,10 +85,10 @@ def test_a_cell_is_what_scikit_learn_gives():
         if method.reduction == "One-vs-all, loss-based"
     ]
     experiment = experiments.get("allwein-3")
-    plan = Plan(
+    plan = Schedule(
         samples, methods, protocol=experiment.protocol, preparation=experiment.preparation, seed=0
     )
-    cells, failures = Plan.join([plan], n_folds=1).run()
+    cells, failures = Schedule.join([plan], n_folds=1).run()
     assert not failures
     folds = StratifiedKFold(10, shuffle=True, random_state=0)
     train, test = next(folds.split(wine.data, samples.y))
@@ -187,6 +188,8 @@ def test_share_of_wrong_binary_answers():
 
 
 def test_no_figures_without_cells():
-    cell = published.Cell.without_value("allwein", "synthetic", "bands-3", "?", "error_percent")
+    cell = published.PublishedCell.without_value(
+        "allwein", "synthetic", "bands-3", "?", "error_percent"
+    )
     quantities = experiments.get("allwein-synthetic").quantities
-    assert all(quantity(Results([]), cell) is None for quantity in quantities.values())
+    assert all(quantity(FinishedCells([]), cell) is None for quantity in quantities.values())

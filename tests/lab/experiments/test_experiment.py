@@ -1,7 +1,8 @@
 import pytest
 
-from polychotomy.lab import Plan, experiments
-from polychotomy.lab.experiments import Results
+from polychotomy.evaluate import Schedule
+from polychotomy.lab import experiments
+from polychotomy.lab.experiments import FinishedCells
 from polychotomy.lab.experiments._experiment import Experiment
 from tests.lab.experiments.tiny import cells_with, make_methods, make_tiny
 
@@ -70,12 +71,12 @@ def test_figures_of_what_was_run():
 
 
 def test_results_are_by_fold():
-    results = Results([*cells_with("iris", "OVA", [1, 2, 3])[::-1]])
+    results = FinishedCells([*cells_with("iris", "OVA", [1, 2, 3])[::-1]])
     assert [cell.fold for cell in results.of("iris", "OVA")] == [0, 1, 2]
     assert results.complete("iris", "OVA")
     assert not results.complete("iris", "ECOC")
     assert not results.complete("wine", "OVA")
-    assert not Results(cells_with("iris", "OVA", [1], n_folds=3)).complete("iris", "OVA")
+    assert not FinishedCells(cells_with("iris", "OVA", [1], n_folds=3)).complete("iris", "OVA")
     assert results.pairs == [("iris", "OVA")]
 
 
@@ -99,7 +100,7 @@ def test_joined_plans_keep_data_sets_of_the_same_name_apart():
 
     one, two = make_tiny(), make_tiny(load=fewer)
     plans = [each.plan(["iris"]) for each in (one, two)]
-    joined, failures = Plan.join(plans).run()
+    joined, failures = Schedule.join(plans).run()
     apart = [cell for plan in plans for cell in plan.run()[0]]
     assert not failures
     assert [len(cell.rows) for cell in joined] == [50] * 6 + [25] * 6

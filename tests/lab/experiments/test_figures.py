@@ -12,7 +12,7 @@ from tests.lab.experiments.tiny import make_figure
 
 
 def cell(value, spread=nan, decimals=2):
-    return published.Cell(
+    return published.PublishedCell(
         "p", "1", "iris", "OVA", "error_percent", value, spread, decimals, *7 * ("",)
     )
 

@@ -7,9 +7,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from polychotomy import CodeClassifier
-from polychotomy.lab import Plan, Samples, experiments, published
+from polychotomy.evaluate import Samples, Schedule
+from polychotomy.lab import experiments, published
 from polychotomy.lab.experiments._mills import measure_brier
-from tests.lab.cells import make_cell
+from tests.evaluate.cells import make_cell
 
 EXPERIMENT = experiments.get("mills")
 PRINTED = [cell for name in EXPERIMENT.tables for cell in published.table(name).cells]
@@ -118,7 +119,7 @@ def test_a_cell_is_what_libsvm_gives_by_hand():
     X, y = load_iris(return_X_y=True)
     iris = Samples.make("iris", X, y)
     method = {m.reduction: m for m in EXPERIMENT.make_methods(iris, 0)}["1 vs. 1, inv."]
-    plan = Plan(iris, [method], protocol="repeat1")
+    plan = Schedule(iris, [method], protocol="repeat1")
     ((cell,), failures) = plan.run()
     assert not failures
     (task,) = plan.tasks

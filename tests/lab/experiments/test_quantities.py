@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from polychotomy.lab import published
-from polychotomy.lab.experiments import Results
+from polychotomy.lab.experiments import FinishedCells
 from polychotomy.lab.experiments._quantities import (
     average_rank,
     difference_bound,
@@ -53,8 +53,10 @@ def test_nothing_varies_if_all_are_right_or_wrong(wrong, error):
 
 def test_what_was_not_run():
     cell = published_cell("sbckernel-2", data_set="iris", method="OVA")
-    assert error_percent(Results([]), cell) is None
-    assert error_percent(Results(cells_with("iris", "OVA", 7)), cell).value == pytest.approx(7)
+    assert error_percent(FinishedCells([]), cell) is None
+    assert error_percent(FinishedCells(cells_with("iris", "OVA", 7)), cell).value == pytest.approx(
+        7
+    )
 
 
 @pytest.mark.parametrize("name", ["sbc-2", "sbckernel-2"])
@@ -64,12 +66,12 @@ def test_the_papers_errors_give_the_papers_ranks(name):
     for each in printed:
         (cell,) = cells_with(each.data_set, each.method, 0)
         cells.append(replace(cell, metrics={"error": each.value / 100}))
-    results = Results(cells)
+    results = FinishedCells(cells)
     ranks = [c for c in published.table(name).cells if c.quantity == "average_rank"]
     assert len(ranks) == 7
     for rank in ranks:
         assert average_rank(results, rank).value == pytest.approx(rank.value, abs=0.0501), rank
-    assert average_rank(Results(cells[1:]), ranks[0]) is None
+    assert average_rank(FinishedCells(cells[1:]), ranks[0]) is None
 
 
 def test_the_difference_and_whether_it_agrees():
@@ -81,13 +83,13 @@ def test_the_difference_and_whether_it_agrees():
         quantity="difference_low_percent",
     )
     cells = [*cells_with("iris", "SBC-KERNEL", 20), *cells_with("iris", "OVA", 40)]
-    low, high = (difference_bound(end, Results(cells), cell) for end in ("low", "high"))
+    low, high = (difference_bound(end, FinishedCells(cells), cell) for end in ("low", "high"))
     # The difference of each sample is −1 with probability 0.2, else 0: a deviation of 4 points.
     assert low.value == pytest.approx(-20 - 1.645 * 4, abs=1.6)
     assert high.value == pytest.approx(-20 + 1.645 * 4, abs=1.6)
     assert low.agrees is False  # −20 is not between −3 and 0
     near = [*cells_with("iris", "SBC-KERNEL", 4), *cells_with("iris", "OVA", 6)]
-    assert difference_bound("low", Results(near), cell).agrees is True
-    assert difference_bound("low", Results(near[:1]), cell) is None
+    assert difference_bound("low", FinishedCells(near), cell).agrees is True
+    assert difference_bound("low", FinishedCells(near[:1]), cell) is None
     other_fold = [near[0], replace(near[1], fold=1)]  # other samples, which cannot be paired
-    assert difference_bound("low", Results(other_fold), cell) is None
+    assert difference_bound("low", FinishedCells(other_fold), cell) is None

@@ -5,7 +5,8 @@ import pytest
 from sklearn.datasets import load_iris
 
 from polychotomy import CodeClassifier, KernelSBCClassifier, SingleBinaryClassifier
-from polychotomy.lab import Samples, experiments, published
+from polychotomy.evaluate import Samples
+from polychotomy.lab import experiments, published
 from polychotomy.lab.experiments import _sbc
 from tests.lab.experiments.tiny import cells_with
 
@@ -25,6 +26,7 @@ def iris_for_all(monkeypatch):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_published_figure_has_its_methods(name):
     experiment = experiments.get(name)
@@ -86,7 +88,7 @@ def test_the_longer_codes_have_the_lengths_that_the_paper_names():
         for m in experiments.get("sbc-figure-2").make_methods(samples_of(4), 0)
     }
     for length in (23, 55):
-        extension = methods[f"SBC-BCH (4,{length})"].extension
+        extension = methods[f"SBC-BCH (4,{length})"].replication
         assert extension.shape == (4, length)
         assert len(np.unique(extension, axis=0)) == 4
 

@@ -9,9 +9,10 @@ from sklearn.preprocessing import StandardScaler
 
 from polychotomy import CodeClassifier
 from polychotomy.datasets import make_waveform
-from polychotomy.lab import Plan, Samples, experiments, published
+from polychotomy.evaluate import Samples, Schedule
+from polychotomy.lab import experiments, published
 from polychotomy.lab.experiments._tax_duin import measure_densities, measure_rejects
-from tests.lab.cells import make_cell
+from tests.evaluate.cells import make_cell
 
 EXPERIMENT = experiments.get("tax-duin-2")
 PRINTED = published.table("tax-duin-2").cells
@@ -44,7 +45,7 @@ def test_votes_and_probabilities_share_a_training():
 
 
 def test_the_draws_are_as_large_as_table_1_says():
-    plan = Plan(WAVEFORM, ["one_vs_one"], protocol=EXPERIMENT.protocol["waveform"])
+    plan = Schedule(WAVEFORM, ["one_vs_one"], protocol=EXPERIMENT.protocol["waveform"])
     assert len(plan.tasks) == 10
     assert {(len(task.train), len(task.test)) for task in plan.tasks} == {(300, 500)}
     sizes = {name: text.partition(":")[2] for name, text in EXPERIMENT.protocol.items()}
@@ -122,7 +123,7 @@ def test_quantities_are_means_and_deviations_over_runs():
 
 
 def test_a_cell_is_what_least_squares_gives_by_hand():
-    plan = Plan(WAVEFORM, [METHODS["Fisher, vote 1-r"]], protocol="repeat1:300/500")
+    plan = Schedule(WAVEFORM, [METHODS["Fisher, vote 1-r"]], protocol="repeat1:300/500")
     ((cell,), failures) = plan.run()
     assert not failures
     (task,) = plan.tasks

@@ -6,10 +6,11 @@ from math import nan
 import numpy as np
 
 from polychotomy import CodeClassifier
-from polychotomy.lab import Method, make_base
+from polychotomy.evaluate import Contestant
 from polychotomy.lab.experiments import Experiment, Figure
 from polychotomy.lab.experiments._quantities import error_percent
-from tests.lab.cells import make_cell
+from polychotomy.reductions import make_base
+from tests.evaluate.cells import make_cell
 
 CODES = {"OVA": "one_vs_rest", "ALL-PAIRS": "one_vs_one"}
 
@@ -29,7 +30,7 @@ def cells_with(data_set, method, wrong, n=100, n_folds=1):
 
 def make_methods(samples, seed):
     return [
-        Method(
+        Contestant(
             name,
             "ridge",
             CodeClassifier(make_base("ridge"), code, probability=None, random_state=seed),

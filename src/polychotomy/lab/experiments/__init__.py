@@ -14,7 +14,7 @@ from polychotomy.lab.experiments._comparison import (
     rank_statistics,
     write_value,
 )
-from polychotomy.lab.experiments._experiment import Experiment, Results
+from polychotomy.lab.experiments._experiment import Experiment, FinishedCells
 from polychotomy.lab.experiments._figures import Estimate, Figure, read_figures, write_figures
 
 __all__ = [
@@ -22,8 +22,8 @@ __all__ = [
     "Estimate",
     "Experiment",
     "Figure",
+    "FinishedCells",
     "RankStatistics",
-    "Results",
     "compare_tables",
     "get",
     "names",

@@ -10,14 +10,12 @@ import numpy as np
 
 from polychotomy import datasets
 from polychotomy.classifiers import CodeClassifier
+from polychotomy.evaluate import Cell, Contestant, Samples
 from polychotomy.lab import published
-from polychotomy.lab._bases import make_base
-from polychotomy.lab._cells import Cell
-from polychotomy.lab._methods import Method
-from polychotomy.lab._samples import Samples
-from polychotomy.lab.experiments._experiment import Experiment, Results
+from polychotomy.lab.experiments._experiment import Experiment, FinishedCells
 from polychotomy.lab.experiments._figures import Estimate
 from polychotomy.lab.experiments._quantities import error_percent, estimate_error
+from polychotomy.reductions import make_base
 
 _BOOSTED_SETS = (
     *("dermatology", "satimage", "glass", "segment", "ecoli", "pendigits", "yeast", "vowel"),
@@ -52,10 +50,10 @@ def _code(learner: Any, code: str, decoder: str, seed: int) -> Any:
     return CodeClassifier(learner, code, decoder, probability=None, random_state=seed)
 
 
-def _methods(table: str, base: str, samples: Samples, seed: int) -> list[Method]:
+def _methods(table: str, base: str, samples: Samples, seed: int) -> list[Contestant]:
     """Return the codes and decoders for which the table has a figure on this data set."""
     return [
-        Method(cell.method, base, _code(make_base(base), cell.code, cell.decoder, seed))
+        Contestant(cell.method, base, _code(make_base(base), cell.code, cell.decoder, seed))
         for cell in published.table(table).cells
         if cell.data_set == samples.name and isfinite(cell.value)
     ]
@@ -88,10 +86,10 @@ def measure_binary_error(trained: Any, X: Any, y: Any) -> Mapping[str, float]:
     return {"binary_error": float(np.mean(sides * trained.binary_outputs(X) <= 0))}
 
 
-def _band_methods(_: Samples, seed: int) -> list[Method]:
+def _band_methods(_: Samples, seed: int) -> list[Contestant]:
     stumps = make_base("adaboost").set_params(n_rounds=10, one_sided=True)
     return [
-        Method(
+        Contestant(
             f"{title}, {rule}",
             "adaboost",
             _code(stumps, code, decoder, seed),
@@ -102,19 +100,19 @@ def _band_methods(_: Samples, seed: int) -> list[Method]:
     ]
 
 
-def _of_draws(results: Results, cell: published.Cell) -> list[Cell]:
+def _of_draws(results: FinishedCells, cell: published.PublishedCell) -> list[Cell]:
     """Return the cells of all draws of a number of classes; none but for the first's name."""
     names = next((names for names in _BANDS.values() if names[0] == cell.data_set), ())
     return [found for name in names for found in results.of(name, cell.method)]
 
 
-def _mean_error(results: Results, cell: published.Cell) -> Estimate | None:
+def _mean_error(results: FinishedCells, cell: published.PublishedCell) -> Estimate | None:
     """Return the error over all draws, its deviation over draws and bootstrap interval."""
     cells = _of_draws(results, cell)
     return replace(estimate_error(cells), n_folds=0) if cells else None
 
 
-def _mean_binary_error(results: Results, cell: published.Cell) -> Estimate | None:
+def _mean_binary_error(results: FinishedCells, cell: published.PublishedCell) -> Estimate | None:
     """Return the mean error of the binary problems and its deviation over draws."""
     each = [100 * found.metrics["binary_error"] for found in _of_draws(results, cell)]
     spread = float(np.std(each, ddof=1)) if len(each) > 1 else np.nan

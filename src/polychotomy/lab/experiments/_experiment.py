@@ -7,17 +7,14 @@ import numpy as np
 
 from polychotomy import datasets
 from polychotomy.errors import unknown_name
+from polychotomy.evaluate import Cell, Contestant, Samples, Schedule
 from polychotomy.lab import published
-from polychotomy.lab._cells import Cell
-from polychotomy.lab._methods import Method
-from polychotomy.lab._runner import Plan
-from polychotomy.lab._samples import Samples
 from polychotomy.lab.experiments._figures import Estimate, Figure, compare
 
-Quantity = Callable[["Results", published.Cell], Estimate | None]
+Quantity = Callable[["FinishedCells", published.PublishedCell], Estimate | None]
 
 
-class Results:
+class FinishedCells:
     """Finished cells by data set and method, fold by fold.
 
     Parameters
@@ -73,7 +70,7 @@ class Experiment:
     further : tuple of str
         Quantities to be told of methods for which the paper prints none.
     protocol : str or mapping of str to str
-        As in :class:`~polychotomy.lab.Plan`, for all data sets or for each.
+        As in :class:`~polychotomy.evaluate.Schedule`, for all data sets or for each.
     tuning, preparation : str
         As there.
     choices : tuple of str
@@ -92,7 +89,7 @@ class Experiment:
     paper: str
     tables: tuple[str, ...]
     data_sets: tuple[str, ...]
-    make_methods: Callable[[Samples, int], Sequence[Method]]
+    make_methods: Callable[[Samples, int], Sequence[Contestant]]
     quantities: Mapping[str, Quantity]
     protocol: str | Mapping[str, str]
     quick: tuple[str, ...]
@@ -110,7 +107,7 @@ class Experiment:
         methods: Sequence[str] | None = None,
         n_folds: int | None = None,
         seed: int = 0,
-    ) -> Plan:
+    ) -> Schedule:
         """Return the cells that are to be computed.
 
         Parameters
@@ -130,7 +127,7 @@ class Experiment:
             for name in chosen
             if (wanted := [m for m in known[name] if methods is None or m.reduction in methods])
         ]
-        return Plan.join(plans, n_folds=n_folds)
+        return Schedule.join(plans, n_folds=n_folds)
 
     def check_names(
         self, data_sets: Sequence[str] | None = None, methods: Sequence[str] | None = None
@@ -162,8 +159,10 @@ class Experiment:
         classes = tuple(map(str, range(known[name])))
         return Samples(name, None, np.empty(0, dtype=np.intp), classes)
 
-    def _plan_of(self, name: str, samples: Samples, methods: Sequence[Method], seed: int) -> Plan:
-        return Plan(
+    def _plan_of(
+        self, name: str, samples: Samples, methods: Sequence[Contestant], seed: int
+    ) -> Schedule:
+        return Schedule(
             samples,
             methods,
             protocol=self.protocol if isinstance(self.protocol, str) else self.protocol[name],
@@ -186,9 +185,9 @@ class Experiment:
         cells : iterable of Cell
             What a plan of this experiment computed, or a part of it.
         """
-        return list(self._figures(Results(cells)))
+        return list(self._figures(FinishedCells(cells)))
 
-    def _figures(self, results: Results) -> Iterator[Figure]:
+    def _figures(self, results: FinishedCells) -> Iterator[Figure]:
         printed = [cell for name in self.tables for cell in published.table(name).cells]
         for cell in [*printed, *self._unpublished(results, printed)]:
             quantity = self.quantities.get(cell.quantity)
@@ -198,14 +197,14 @@ class Experiment:
                 yield compare(cell, ours, of_folds)
 
     def _unpublished(
-        self, results: Results, printed: Iterable[published.Cell]
-    ) -> Iterator[published.Cell]:
+        self, results: FinishedCells, printed: Iterable[published.PublishedCell]
+    ) -> Iterator[published.PublishedCell]:
         """Yield cells without a value for what was run and the paper does not print."""
         known = {(cell.data_set, cell.method, cell.quantity) for cell in printed}
         table = self.name.removeprefix(f"{self.paper}-")
         for data_set, method in results.pairs:
             for quantity in self.further:
                 if (data_set, method, quantity) not in known:
-                    yield published.Cell.without_value(
+                    yield published.PublishedCell.without_value(
                         self.paper, table, data_set, method, quantity
                     )

@@ -8,8 +8,8 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import Any
 
-from polychotomy._files import replacing
 from polychotomy.errors import DataError
+from polychotomy.files import replacing
 from polychotomy.lab import published
 
 
@@ -48,7 +48,7 @@ class Figure:
     Attributes
     ----------
     paper, table, data_set, method, quantity : str
-        As in :class:`polychotomy.lab.published.Cell`.
+        As in :class:`polychotomy.lab.published.PublishedCell`.
     theirs, their_spread : float
         As published; NaN where nothing was.
     ours, spread, low, high : float
@@ -86,7 +86,7 @@ class Figure:
         return self.n_folds == self.of_folds
 
 
-def compare(cell: published.Cell, ours: Estimate, of_folds: int) -> Figure:
+def compare(cell: published.PublishedCell, ours: Estimate, of_folds: int) -> Figure:
     """Put our value beside a published one."""
     agrees = _agrees(cell, ours) if ours.n_folds == of_folds else None
     return Figure(
@@ -107,7 +107,7 @@ def compare(cell: published.Cell, ours: Estimate, of_folds: int) -> Figure:
     )
 
 
-def _agrees(cell: published.Cell, ours: Estimate) -> bool | None:
+def _agrees(cell: published.PublishedCell, ours: Estimate) -> bool | None:
     if ours.agrees is not None or not ours.judged or not isfinite(cell.value):
         return ours.agrees
     rounding = 0.5 * 10.0**-cell.decimals

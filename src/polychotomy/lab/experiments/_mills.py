@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from polychotomy.assess import brier_score
 from polychotomy.classifiers import CodeClassifier, TreeClassifier
+from polychotomy.evaluate import Contestant, Samples
 from polychotomy.kernel import SharedKernelSVC
 from polychotomy.lab import published
-from polychotomy.lab._methods import Method
-from polychotomy.lab._samples import Samples
-from polychotomy.lab.experiments._experiment import Experiment, Quantity, Results
+from polychotomy.lab.experiments._experiment import Experiment, FinishedCells, Quantity
 from polychotomy.lab.experiments._figures import Estimate
 from polychotomy.lab.experiments._quantities import estimate_mean
 
@@ -83,14 +82,14 @@ def measure_brier(classifier: Any, X: Any, y: NDArray[np.intp]) -> dict[str, flo
     }
 
 
-def _methods(samples: Samples, seed: int) -> list[Method]:
+def _methods(samples: Samples, seed: int) -> list[Contestant]:
     return [
-        Method(name, "svm", classifier, measure=measure_brier)
+        Contestant(name, "svm", classifier, measure=measure_brier)
         for name, classifier in _classifiers(samples, seed).items()
     ]
 
 
-def _mean(name: str, results: Results, cell: published.Cell) -> Estimate | None:
+def _mean(name: str, results: FinishedCells, cell: published.PublishedCell) -> Estimate | None:
     """Return a metric or a time over the trials, of the method that a configuration stands for."""
     solver = _SOLVERS.get(cell.method)
     method = cell.method if solver is None else f"{cell.method}, {solver}"

@@ -5,16 +5,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from polychotomy.assess import average_ranks, bootstrap_difference
+from polychotomy.evaluate import Cell
 from polychotomy.lab import published
-from polychotomy.lab._cells import Cell
-from polychotomy.lab._significance import mean_over_folds
-from polychotomy.lab.experiments._experiment import Results
+from polychotomy.lab.experiments._experiment import FinishedCells
 from polychotomy.lab.experiments._figures import Estimate
 
 _LEVEL = 0.95
 
 
-def error_percent(results: Results, cell: published.Cell) -> Estimate | None:
+def mean_over_folds(cells: Sequence[Cell], metric: str) -> float:
+    """Return the mean of a metric; each fold counts by its number of test samples."""
+    values = [cell.metrics[metric] for cell in cells]
+    return float(np.average(values, weights=[len(cell.rows) for cell in cells]))
+
+
+def error_percent(results: FinishedCells, cell: published.PublishedCell) -> Estimate | None:
     """Return the error over all test samples, its deviation over folds and bootstrap interval."""
     cells = results.of(cell.data_set, cell.method)
     return estimate_error(cells) if cells else None
@@ -50,7 +55,7 @@ def estimate_mean(values: Sequence[float], n_folds: int, *, judged: bool = True)
     return Estimate(float(np.mean(values)), spread, n_folds=n_folds, judged=judged)
 
 
-def average_rank(results: Results, cell: published.Cell) -> Estimate | None:
+def average_rank(results: FinishedCells, cell: published.PublishedCell) -> Estimate | None:
     """Return the mean rank of a method over all data sets of the table, if all were run in full.
 
     Errors are rounded as they are printed, two decimals, so that ties are the paper's.
@@ -70,7 +75,9 @@ def average_rank(results: Results, cell: published.Cell) -> Estimate | None:
     return Estimate(float(average_ranks(errors)[methods.index(cell.method)]))
 
 
-def difference_bound(end: str, results: Results, cell: published.Cell) -> Estimate | None:
+def difference_bound(
+    end: str, results: FinishedCells, cell: published.PublishedCell
+) -> Estimate | None:
     """Return an end of the bootstrap interval of the difference of two errors, in per cent.
 
     It agrees if the difference that we observe lies within the published interval.
@@ -78,8 +85,8 @@ def difference_bound(end: str, results: Results, cell: published.Cell) -> Estima
     Parameters
     ----------
     end : {"low", "high"}
-    results : Results
-    cell : published.Cell
+    results : FinishedCells
+    cell : published.PublishedCell
         Of a method "A vs. B".
     """
     first, second = (results.of(cell.data_set, name) for name in cell.method.split(" vs. "))
@@ -106,7 +113,7 @@ def difference_bound(end: str, results: Results, cell: published.Cell) -> Estima
     )
 
 
-def _published_interval(cell: published.Cell) -> tuple[float, float]:
+def _published_interval(cell: published.PublishedCell) -> tuple[float, float]:
     ends = {
         c.quantity: c.value
         for c in published.table(f"{cell.paper}-{cell.table}").cells

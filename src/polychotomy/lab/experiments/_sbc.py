@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polychotomy.classifiers import CodeClassifier, KernelSBCClassifier, SingleBinaryClassifier
+from polychotomy.evaluate import Contestant, Samples
 from polychotomy.kernel import SharedKernelSVC
 from polychotomy.lab import published
-from polychotomy.lab._methods import Method
-from polychotomy.lab._samples import Samples
-from polychotomy.lab.experiments._experiment import Experiment, Quantity, Results
+from polychotomy.lab.experiments._experiment import Experiment, FinishedCells, Quantity
 from polychotomy.lab.experiments._figures import Estimate
 from polychotomy.lab.experiments._quantities import (
     average_rank,
@@ -20,6 +19,7 @@ from polychotomy.lab.experiments._quantities import (
     error_percent,
     estimate_error,
 )
+from polychotomy.learners import SingleCall
 
 _SETS = (
     *("glass", "soybean", "satimage", "abalone", "optdigits", "car", "spectrometer", "yeast"),
@@ -47,9 +47,9 @@ def _code(code: str, decoder: str, seed: int) -> Any:
     return CodeClassifier(SharedKernelSVC(), code, decoder, probability=None, random_state=seed)
 
 
-def _single(extension: Any, seed: int, **options: Any) -> Any:
+def _single(replication: Any, seed: int, **options: Any) -> Any:
     return SingleBinaryClassifier(
-        SharedKernelSVC(), extension, probability=None, random_state=seed, **options
+        SharedKernelSVC(), replication, probability=None, random_state=seed, **options
     )
 
 
@@ -61,19 +61,19 @@ def _classifiers(seed: int) -> dict[str, Any]:
         "ECOC": _code("bch", "hamming", seed),
         "SBC-SINGLE": _single("single", seed),
         "SBC-IDENTITY": _single("identity", seed),
-        "SBC-ECOC": _single("bch", seed, scheme="single_call"),
+        "SBC-ECOC": _single(SingleCall("bch"), seed),
         "SBC-HAMMING": _single("hamming", seed),
         "SBC-BCH": _single("bch", seed),
-        "SBC-KERNEL": KernelSBCClassifier(probability=None),
+        "SBC-KERNEL": KernelSBCClassifier(probability=None, weights="learned"),
         "SBC-KERNEL, frequencies": KernelSBCClassifier(
             probability=None, weights="class_frequencies"
         ),
     }
 
 
-def _methods(names: Sequence[str], _: Samples, seed: int) -> list[Method]:
+def _methods(names: Sequence[str], _: Samples, seed: int) -> list[Contestant]:
     known = _classifiers(seed)
-    return [Method(name, "svm", known[name]) for name in names]
+    return [Contestant(name, "svm", known[name]) for name in names]
 
 
 _SBC = (*("OVA", "ECOC", "SBC-SINGLE", "SBC-IDENTITY", "SBC-ECOC", "SBC-HAMMING", "SBC-BCH"),)
@@ -92,7 +92,7 @@ def _bch_extension(length: int, dimension: int, n_classes: int) -> NDArray[np.fl
     return words[:, np.ptp(words, axis=0) > 0].astype(float)
 
 
-def _methods_of_codes(samples: Samples, seed: int) -> list[Method]:
+def _methods_of_codes(samples: Samples, seed: int) -> list[Contestant]:
     """Return SBC with codes of different lengths, Figure 2."""
     k = len(samples.classes)
     usual = ("SBC-SINGLE", "SBC-IDENTITY", "SBC-HAMMING", "SBC-BCH")
@@ -102,7 +102,7 @@ def _methods_of_codes(samples: Samples, seed: int) -> list[Method]:
     }
     return [
         *_methods(usual, samples, seed),
-        *(Method(name, "svm", classifier) for name, classifier in longer.items()),
+        *(Contestant(name, "svm", classifier) for name, classifier in longer.items()),
     ]
 
 
@@ -111,18 +111,18 @@ def _numbers(k: int) -> list[int]:
     return sorted(s for s in {1, 2, 4, (k - 1) // 2} if 0 < s < k - 1)
 
 
-def _methods_of_subsampling(samples: Samples, seed: int) -> list[Method]:
+def _methods_of_subsampling(samples: Samples, seed: int) -> list[Contestant]:
     """Return SBC-BCH with fewer and fewer negatives, Figure 3; all as tuned with all of them."""
     k, full = len(samples.classes), _single("bch", seed)
     wanted = [(kind, s) for kind in ("hard", "near") for s in (1, 2, 4) if s < k - 1]
-    found = [Method("SBC-BCH", "svm", full)]
+    found = [Contestant("SBC-BCH", "svm", full)]
     for kind, s in [*wanted, *(("random", s) for s in _numbers(k))]:
         fewer = _single("bch", seed, n_negatives=s, negatives=kind)
-        found.append(Method(f"SBC-BCH, {kind}, s = {s}", "svm", fewer, tuned_as=full))
+        found.append(Contestant(f"SBC-BCH, {kind}, s = {s}", "svm", fewer, tuned_as=full))
     return found
 
 
-def _relative_increases(results: Results) -> dict[tuple[str, int], float] | None:
+def _relative_increases(results: FinishedCells) -> dict[tuple[str, int], float] | None:
     """Return by how many per cent s random negatives raise the error, for each data set and s.
 
     None unless all were run.
@@ -142,7 +142,7 @@ def _relative_increases(results: Results) -> dict[tuple[str, int], float] | None
     return found
 
 
-def _mean_increase(results: Results, _: published.Cell) -> Estimate | None:
+def _mean_increase(results: FinishedCells, _: published.PublishedCell) -> Estimate | None:
     """Return the mean increase with s = min(4, k − 1), which is 0 where that is all."""
     found = _relative_increases(results)
     if found is None:
@@ -151,7 +151,7 @@ def _mean_increase(results: Results, _: published.Cell) -> Estimate | None:
     return Estimate(float(np.mean(each)), float(np.std(each, ddof=1)))
 
 
-def _n_improved(results: Results, _: published.Cell) -> Estimate | None:
+def _n_improved(results: FinishedCells, _: published.PublishedCell) -> Estimate | None:
     """Return for how many data sets some s has a lower error than all negatives."""
     found = _relative_increases(results)
     if found is None:
@@ -159,7 +159,7 @@ def _n_improved(results: Results, _: published.Cell) -> Estimate | None:
     return Estimate(float(len({d for (d, _), increase in found.items() if increase < 0})))
 
 
-def _largest_increase(results: Results, _: published.Cell) -> Estimate | None:
+def _largest_increase(results: FinishedCells, _: published.PublishedCell) -> Estimate | None:
     """Return the largest increase for any s on a data set other than car, as the text has it."""
     found = _relative_increases(results)
     if found is None:

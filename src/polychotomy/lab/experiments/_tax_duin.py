@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from polychotomy import datasets
 from polychotomy.classifiers import CodeClassifier
+from polychotomy.evaluate import Contestant, Samples
 from polychotomy.kernel import SharedKernelSVC
 from polychotomy.lab import published
-from polychotomy.lab._methods import Method
-from polychotomy.lab._samples import Samples
-from polychotomy.lab.experiments._experiment import Experiment, Quantity, Results
+from polychotomy.lab.experiments._experiment import Experiment, FinishedCells, Quantity
 from polychotomy.lab.experiments._figures import Estimate
 from polychotomy.lab.experiments._quantities import estimate_mean
 
@@ -81,9 +80,9 @@ def _log_densities(model: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
     return densities
 
 
-def _methods(_: Samples, seed: int) -> list[Method]:
+def _methods(_: Samples, seed: int) -> list[Contestant]:
     return [
-        Method(
+        Contestant(
             f"{learner}, {rule} {name}",
             learner,
             CodeClassifier(
@@ -120,22 +119,22 @@ def _sizes() -> Mapping[str, str]:
     return {name: f"repeat10:{sizes[name, 'n_train']}/{sizes[name, 'n_test']}" for name in _SETS}
 
 
-def _error(results: Results, cell: published.Cell) -> Estimate | None:
+def _error(results: FinishedCells, cell: published.PublishedCell) -> Estimate | None:
     learner, _, rule = cell.method.partition(", ")
     if rule.startswith("vote"):
         return _mean(results, cell, "accepted_error")
     return _mean(results, cell, "density_error" if learner == "LDA" else "error")
 
 
-def _reject(results: Results, cell: published.Cell) -> Estimate | None:
+def _reject(results: FinishedCells, cell: published.PublishedCell) -> Estimate | None:
     return _mean(results, cell, "reject")
 
 
-def _total_error(results: Results, cell: published.Cell) -> Estimate | None:
+def _total_error(results: FinishedCells, cell: published.PublishedCell) -> Estimate | None:
     return _mean(results, cell, "total_error")
 
 
-def _mean(results: Results, cell: published.Cell, metric: str) -> Estimate | None:
+def _mean(results: FinishedCells, cell: published.PublishedCell, metric: str) -> Estimate | None:
     """Return mean and deviation over the runs, in per cent."""
     cells = results.of(cell.data_set, cell.method)
     values = [100 * each.metrics[metric] for each in cells if metric in each.metrics]

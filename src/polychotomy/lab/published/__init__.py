@@ -23,6 +23,6 @@ in ten parts of ⌊n/10⌋ samples: what is left over was never tested. Which ce
 boldface, as the best, is not kept; the arrows of the bootstrap intervals are.
 """
 
-from polychotomy.lab.published._tables import Cell, Table, names, table
+from polychotomy.lab.published._tables import PublishedCell, Table, names, table
 
-__all__ = ["Cell", "Table", "names", "table"]
+__all__ = ["PublishedCell", "Table", "names", "table"]

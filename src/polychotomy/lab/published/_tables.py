@@ -49,7 +49,7 @@ _TITLES = {
 
 
 @dataclass(frozen=True)
-class Cell:
+class PublishedCell:
     """One printed figure.
 
     `paper`, `table`, `data_set`, `method` and `quantity` together name it.
@@ -104,7 +104,7 @@ class Cell:
     @classmethod
     def without_value(
         cls, paper: str, table: str, data_set: str, method: str, quantity: str
-    ) -> "Cell":
+    ) -> "PublishedCell":
         """Return a cell for something that the paper does not print."""
         names = (paper, table, data_set, method, quantity)
         return cls(*names, nan, nan, 0, *7 * ("",))
@@ -118,17 +118,17 @@ class Table:
     ----------
     name, title, reference : str
         Its name here, what it shows, and the paper.
-    cells : tuple of Cell
+    cells : tuple of PublishedCell
         Row by row; ``pandas.DataFrame(table.cells)`` has a column for each attribute.
     """
 
     name: str
     title: str
     reference: str
-    cells: tuple[Cell, ...]
+    cells: tuple[PublishedCell, ...]
 
     @property
-    def remarks(self) -> tuple[Cell, ...]:
+    def remarks(self) -> tuple[PublishedCell, ...]:
         """The cells that carry a note."""
         return tuple(cell for cell in self.cells if cell.note)
 
@@ -173,14 +173,14 @@ def table(name: str) -> Table:
 
 
 @cache
-def _read(paper: str) -> tuple[Cell, ...]:
+def _read(paper: str) -> tuple[PublishedCell, ...]:
     text = files(__name__.rpartition(".")[0]).joinpath(f"{paper}.csv").read_text(encoding="utf-8")
     return tuple(_cell(row) for row in csv.DictReader(text.splitlines()))
 
 
-def _cell(row: dict[str, str]) -> Cell:
+def _cell(row: dict[str, str]) -> PublishedCell:
     value, spread = row.pop("value"), row.pop("spread")
-    return Cell(
+    return PublishedCell(
         **row,
         value=float(value) if value else nan,
         spread=float(spread) if spread else nan,

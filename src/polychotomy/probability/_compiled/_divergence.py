@@ -1,20 +1,21 @@
-"""The least Kullback-Leibler divergence on the simplex.
+"""The minimum of the Kullback–Leibler divergence on the simplex.
 
 Minimise D(p) = −Σ_s w_s [q_s log P_s + (1 − q_s) log M_s − log T_s] over the simplex, where P_s
 and M_s are the sums of p over the two sides of problem s, T_s = P_s + M_s, and Σw = 1.
 
-A Newton step minimises the quadratic model gᵀd + ½ dᵀKd with p + d on the simplex, which is what
-``_simplex`` does: with b = Kp − g the matrix is K − b1ᵀ − 1bᵀ + c 11ᵀ, positive definite on the
-simplex's plane if K is. K is the Hessian plus a small multiple of the identity, which does not move
-the solution. Where K is not positive definite, two other steps take turns, since each is slow where
-the other is not:
+A Newton step minimises the quadratic model gᵀd + ½ dᵀKd with p + d on the simplex, by ``_simplex``:
+with b = Kp − g the matrix is K − b1ᵀ − 1bᵀ + c 11ᵀ, positive definite on the simplex's plane if K
+is. K is the Hessian plus a small multiple of the identity, which does not change the solution.
+Where K is not positive definite, two other kinds of step alternate, since each is slow where the
+other is fast:
 
 - scoring in u = log p: with π = P/T and a = ∂ logit π / ∂u, the Hessian is replaced by Fisher's
   information Σ_s w_s π_s (1 − π_s) a_s a_sᵀ, which is the Hessian itself for one-vs-one;
-- Newton's step with less and less of the bend of log T, at last without: a bound of D from above.
+- Newton's step with less and less of the curvature of log T; without it, the model bounds D from
+  above.
 
-A step is halved until D falls enough, so D never rises. It ends when no p_c moves by more than
-`tol` or D falls no more: in one step with the Hessian, or in two in a row.
+A step is halved until D decreases sufficiently, so D never increases. Stopping rule: no p_c changes
+by more than `tol`, or D stops decreasing, in one step with the Hessian or in two successive steps.
 """
 
 import numpy as np
@@ -23,7 +24,7 @@ from polychotomy.probability._compiled._simplex import back_substitute, compiled
 
 _PROXIMAL = 1e-9
 _LESS_BENT = (63 / 64, 15 / 16, 3 / 4, 0.0)
-_LONGEST = 5.0  # of a step in log p
+_LONGEST = 5.0  # largest change of log p in a step
 _SUFFICIENT = 1e-4
 _NEGLIGIBLE = 1e-15
 
@@ -41,7 +42,7 @@ def _sides(p, s, starts, classes, signs):  # pragma: no cover - compiled
 
 @compiled
 def _divergence(p, q, weights, starts, classes, signs):  # pragma: no cover - compiled
-    """Return D(p), infinite where a side that occurs has no probability."""
+    """Return D(p); infinite if a side with q > 0 has probability 0."""
     value = 0.0
     for s in range(q.shape[0]):
         plus, minus = _sides(p, s, starts, classes, signs)
@@ -57,7 +58,7 @@ def _divergence(p, q, weights, starts, classes, signs):  # pragma: no cover - co
 
 @compiled
 def _model(p, q, weights, starts, classes, signs, bend, g, K):  # pragma: no cover - compiled
-    """Write the gradient and the Hessian of D; log T is bent (1), straight (0) or between."""
+    """Write the gradient and the Hessian of D, with `bend` times the curvature of log T."""
     k = p.shape[0]
     for c in range(k):
         g[c] = 0.0
@@ -86,7 +87,7 @@ def _model(p, q, weights, starts, classes, signs, bend, g, K):  # pragma: no cov
 
 @compiled
 def _newton_point(p, g, K, b, H, inside, far, support, U, ones, x):  # pragma: no cover - compiled
-    """Write the minimiser of the quadratic model to `far`; False if K is not definite."""
+    """Write the minimiser of the quadratic model to `far`; False if K is not positive definite."""
     k = p.shape[0]
     curvature = 0.0
     for c in range(k):
@@ -105,7 +106,7 @@ def _newton_point(p, g, K, b, H, inside, far, support, U, ones, x):  # pragma: n
 
 @compiled
 def _scoring_step(p, q, weights, starts, classes, signs, g, F, support, U, x):  # pragma: no cover
-    """Write the step of log p to `x`."""
+    """Write the scoring step in log p to `x`."""
     k = p.shape[0]
     a, downhill = np.empty(k), np.empty(k)
     for c in range(k):
@@ -138,7 +139,7 @@ def _scoring_step(p, q, weights, starts, classes, signs, g, F, support, U, x):  
 
 @compiled
 def _along(p, far, x, straight, t, near):  # pragma: no cover - compiled
-    """Write the point a part t of the way: straight to `far`, or by `x` in log p."""
+    """Write the point at step size t: on the line to `far`, or along `x` in log p."""
     k = p.shape[0]
     total = 0.0
     for c in range(k):
@@ -150,7 +151,7 @@ def _along(p, far, x, straight, t, near):  # pragma: no cover - compiled
 
 @compiled
 def _fall(p, value, slope, far, x, straight, q, weights, starts, classes, signs, near):
-    """Go as far as D falls enough, changing p; return how far a whole step is, and D."""
+    """Backtrack until D decreases sufficiently and update p; return the full step's size and D."""
     k = p.shape[0]
     move, t = 0.0, 1.0
     for halving in range(40):
@@ -171,7 +172,7 @@ def _fall(p, value, slope, far, x, straight, q, weights, starts, classes, signs,
 def kullback_leibler(
     q, weights, starts, classes, signs, tol, max_iter, out, steps
 ):  # pragma: no cover - compiled
-    """Solve samples of any code; `steps` receives the number of steps, −1 if it never stopped."""
+    """Solve samples of any code; `steps` receives the number of steps, −1 without convergence."""
     k = out.shape[1]
     K, H, U = np.empty((k, k)), np.empty((k, k)), np.empty((k, k))
     g, b, far, near = np.empty(k), np.empty(k), np.empty(k), np.empty(k)

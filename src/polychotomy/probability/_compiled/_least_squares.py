@@ -39,7 +39,7 @@ def least_squares_strict(gram, a, squares, guess, shift, out):  # pragma: no cov
 
 @compiled
 def least_squares(r, starts, classes, signs, shift, out):  # pragma: no cover - compiled
-    """Solve samples of any code, N = BᵀB being made anew for each.
+    """Solve samples of any code, with a new N = BᵀB for each.
 
     Parameters: r (n × ℓ); for problem s the classes that take part and their signs, at the
     positions starts[s] to starts[s+1]; c; the result (n × k).
@@ -85,7 +85,7 @@ def coupling(r, starts, classes, signs, shift, out):  # pragma: no cover - compi
         back_substitute(U, k, ones, x)
         total = 0.0
         for c in range(k):
-            x[c] = max(x[c], 0.0)  # never negative but for rounding
+            x[c] = max(x[c], 0.0)  # negative only by rounding
             total += x[c]
         for c in range(k):
             out[i, c] = x[c] / total

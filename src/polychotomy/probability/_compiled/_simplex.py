@@ -1,4 +1,4 @@
-"""Quadratic functions on the simplex.
+"""Minimisation of quadratic functions on the simplex.
 
 The minimum of ½ pᵀNp over p ≥ 0, Σp = 1 is homogeneous in p, and the term c (Σp)² is constant on
 the simplex, so with H = N + c 11ᵀ it is the solution p = x / Σx of the linear complementarity
@@ -6,22 +6,22 @@ problem
 
     x ≥ 0,    Hx − 1 ≥ 0,    xᵀ(Hx − 1) = 0.
 
-H is positive definite where the solution is unique, and block principal pivoting (Kim and Park,
-2011) ends after finitely many exchanges: all violating classes change sides at once as long as
-that makes the violations fewer, otherwise only the last of them does (Murty's rule). Each
-exchange solves H_PP x_P = 1 on the support P by a Cholesky factorisation. It stops when no x_c is
-negative and no (Hx − 1)_c below −1e-11.
+H is positive definite if the solution is unique, and block principal pivoting (Kim and Park,
+2011) ends after finitely many exchanges: all violating classes enter or leave the support at once
+as long as this reduces the number of violations, otherwise only the last of them (Murty's rule).
+Each exchange solves H_PP x_P = 1 on the support P by a Cholesky factorisation. Stopping rule: no
+x_c is negative and no (Hx − 1)_c is below −1e-11.
 
-Where a pivot of the factorisation vanishes the solution is not unique. Then pᵀNp + ε|p|² is
-minimised first, whose solution p' is that of the smallest norm but for O(ε), and after it
-pᵀNp + ε|p − p'|², again from its solution and so on, which puts the rest right; it stops when
-the conditions for a minimum hold to 1e-11.
+If a pivot of the factorisation vanishes, the solution is not unique. Then pᵀNp + ε|p|² is minimised
+first; its solution p' has the smallest norm up to O(ε). Proximal steps, which minimise
+pᵀNp + ε|p − p'|² from the last solution p', remove the remaining error. They stop when the
+optimality conditions hold to 1e-11.
 """
 
 import numpy as np
 from numba import njit
 
-# NumPy's division: no check for zero inside loops, which would keep them from being vectorised.
+# NumPy's error model: checks for division by zero would prevent the vectorisation of loops.
 compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 _SMALL_PIVOT = 1e-11

@@ -1,0 +1,133 @@
+"""What classifiers share whose binary classifier is a parameter: batches, metadata, trainers."""
+
+from typing import Any, Self
+
+from sklearn.base import MetaEstimatorMixin
+from sklearn.callback import with_callbacks
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
+from sklearn.utils.metaestimators import available_if
+
+from polychotomy.arrays import Indices
+from polychotomy.classifiers._reduction_classifier import ReductionClassifier
+from polychotomy.learners import Learner, check_learner
+from polychotomy.training import (
+    JointTrainer,
+    Params,
+    Problems,
+    SeparateTrainer,
+    Trainer,
+    check_batch_labels,
+    check_data,
+    check_params,
+    route_params,
+)
+
+
+def _learns_in_batches(self: Any) -> bool:
+    return bool(self._learns_in_batches())
+
+
+class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
+    """A reduction whose binary classifier is a parameter, `estimator`."""
+
+    estimator: Any
+    random_state: Any
+
+    # Weights go to the estimator, which is asked for them; they are none of our own.
+    __metadata_request__fit = {"sample_weight": UNUSED}  # noqa: RUF012
+    __metadata_request__partial_fit = {"sample_weight": UNUSED, "classes": UNUSED}  # noqa: RUF012
+
+    @available_if(_learns_in_batches)  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, **fit_params: Any
+    ) -> Self:
+        """Train the binary problems further on a batch of samples.
+
+        Estimators learn in place: if one of them fails, others may have learnt the batch already.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            The batch.
+        y : array-like of shape (n_samples,)
+            Its labels.
+        classes : array-like of shape (n_classes,), optional
+            All labels that will ever occur; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights, for estimators that take them.
+        **fit_params
+            Further arguments of the estimator's ``partial_fit``; only with scikit-learn's
+            metadata routing enabled.
+
+        Returns
+        -------
+        self
+        """
+        self._learners()
+        first = not self.__sklearn_is_fitted__()
+        X, y = check_data(self, X, y, reset=first)
+        labels, indices = check_batch_labels(y, classes, None if first else self.classes_)
+        params = check_params(self, "partial_fit", X, sample_weight, fit_params)
+        problems = self._lay_out(labels, X, None, params) if first else self._problems
+        routed = self._route("partial_fit", params)
+        trainer: Any = self._choose_trainer(problems, routed, in_batches=True)
+        if first:
+            readout = self._choose_readout(problems, trainer, in_batches=True)
+        else:
+            readout = self._readout
+        with self._progress(trainer, None) as progress:
+            before = None if first else self._trained
+            trained = trainer.update(before, problems, X, indices, progress)
+        return self._keep(problems, trained, readout.calibrated(trained.counts.samples))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return how metadata reach the estimator, see scikit-learn's metadata routing.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        mapping = MethodMapping()
+        for method in ("fit", "partial_fit"):
+            mapping.add(caller=method, callee=method)
+        return MetadataRouter(owner=self).add(**self._learners(), method_mapping=mapping)
+
+    def _base(self) -> Any:
+        """Return the binary classifier, or raise ValueError if it is none."""
+        return check_learner(self.estimator)
+
+    def _learners(self) -> dict[str, Any]:
+        return {"estimator": self._base()}
+
+    def _route(self, method: str, params: Params) -> dict[str, Params]:
+        return route_params(self, method, self._learners(), params)
+
+    def _learns_in_batches(self) -> bool:
+        return all(hasattr(learner, "partial_fit") for learner in self._learners().values())
+
+    def _trainer(
+        self,
+        problems: Problems,
+        learners: tuple[Learner, ...],
+        chosen: Indices | None = None,
+        *,
+        in_batches: bool,
+    ) -> Trainer:
+        """Return the trainer of independent problems: joint if the only learner is."""
+        code = problems.code
+        if in_batches or len(learners) > 1 or not learners[0].is_joint:
+            return SeparateTrainer.of(
+                code, learners, chosen, random_state=self.random_state, n_jobs=self.n_jobs
+            )
+        joint = learners[0].fresh()
+        if self.n_jobs is not None and "n_jobs" in joint.get_params():
+            joint.set_params(n_jobs=self.n_jobs)
+        return JointTrainer(learners[0], joint, code.distinct)
+
+    def _trained_estimators(self) -> list[Any]:
+        """Return the trained binary classifiers, one for each distinct problem."""
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet: call 'fit' first.")
+        return [self._trained.estimator(s) for s in range(len(self._readout.says))]

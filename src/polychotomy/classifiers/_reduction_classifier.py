@@ -1,0 +1,355 @@
+"""What all classifiers share: training, predictions, probabilities and rejection."""
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.utils import _safe_indexing, gen_batches, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from polychotomy.arrays import Array, Indices
+from polychotomy.calibration import folds
+from polychotomy.errors import unknown_name
+from polychotomy.readout import NO_PROBABILITIES, Readout
+from polychotomy.training import (
+    Asking,
+    FitProgress,
+    Params,
+    Problems,
+    TrainedProblems,
+    Trainer,
+    check_data,
+    check_labels,
+    check_params,
+    unless_fit_fails,
+)
+
+_BLOCK_OUTPUTS = 2**23
+_REJECT_RULES = ("votes", "confidence", "probability")
+
+
+def _has_probabilities(self: Any) -> bool:
+    return self.probability is not None
+
+
+class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+    """A classifier made of binary problems, trained problems and a readout.
+
+    A subclass lays out the problems, chooses the trainer and chooses the readout.
+    """
+
+    probability: str | None
+    calibration: str
+    cv: Any
+    n_jobs: int | None
+    verbose: int
+    classes_: NDArray[Any]
+    problems_: list[str]
+    _problems: Problems
+    _trained: TrainedProblems
+    _readout: Readout
+
+    @abstractmethod
+    def _lay_out(
+        self, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
+    ) -> Problems:
+        """Return the problems; without y, for training in batches, of which X is the first."""
+
+    @abstractmethod
+    def _choose_trainer(
+        self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False
+    ) -> Trainer:
+        """Return what trains the problems; `params` are the arguments of each learner's fit."""
+
+    @abstractmethod
+    def _rule(self) -> str:
+        """Return the decoder that is asked for."""
+
+    @abstractmethod
+    def _learners(self) -> dict[str, Any]:
+        """Return the binary classifiers by name, or raise ValueError if one is none."""
+
+    @abstractmethod
+    def _set_fitted(self) -> None:
+        """Set the fitted attributes that only this class has."""
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
+        """Train the binary problems.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Training data. Data frames reach the estimator as they are.
+        y : array-like of shape (n_samples,)
+            Labels, of at least two classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights, for estimators that take them.
+        **fit_params
+            Further arguments of the estimator's ``fit``; only with scikit-learn's metadata
+            routing enabled.
+
+        Returns
+        -------
+        self
+        """
+        with unless_fit_fails(self):
+            self._learners()
+            X, y = check_data(self, X, y)
+            classes, indices = check_labels(y)
+            params = check_params(self, "fit", X, sample_weight, fit_params)
+            problems = self._lay_out(classes, X, indices, params)
+            trainer = self._choose_trainer(problems, self._route("fit", params))
+            readout = self._choose_readout(problems, trainer)
+            splits = self._folds(readout, X, indices, classes)
+            with self._progress(trainer, splits) as progress:
+                trained, held_out = trainer.train(
+                    problems, X, indices, splits, readout.held_out_kinds, progress
+                )
+                readout = readout.calibrated(trained.counts.samples, held_out)
+            return self._keep(problems, trained, readout)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each sample; of classes with equal scores the first.
+
+        With two classes, what the binary classifier itself predicts.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        winners = [self._readout.decide(ask)[0] for ask in self._asks(X)]
+        labels: NDArray[Any] = self.classes_[np.concatenate(winners)]
+        return labels
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the score of each class, larger being better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes), or (n_samples,) with two classes
+            With two classes, the output of the binary classifier: positive for ``classes_[1]``.
+            A structure whose most probable class is predicted gives the probabilities; other
+            trees the smallest lead, over the nodes on the way to the class, of its child over
+            the others; a DDAG the step in which the class was eliminated.
+        """
+        scores = np.concatenate([self._readout.scores(ask) for ask in self._asks(X)])
+        return self._readout.decision(scores)
+
+    def binary_outputs(self, X: Any) -> Array:
+        """Return the outputs of the binary problems.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        outputs : ndarray of shape (n_samples, n_problems)
+            A column for each of ``problems_``: positive for its +1 side, the size is the
+            confidence.
+        """
+        X = self._checked(X)
+        return self._readout.outputs(Asking(self._trained, X))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return the class probabilities.
+
+        The outputs are calibrated to binary probabilities, and these are solved for the classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from polychotomy import CodeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> CodeClassifier().fit(X, y).predict_proba(X[:1]).argmax()
+        np.int64(0)
+        """
+        asks = self._asks(X)
+        self._check_probabilities()
+        return np.concatenate([self._readout.probabilities(ask) for ask in asks])
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of the class probabilities; −inf for 0.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict_or_reject(
+        self, X: Any, rule: str | None = None, threshold: float | None = None
+    ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return the predicted labels, and which of them to trust.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        rule : {"votes", "confidence", "probability"}, optional
+            ``"votes"``, the default of flat codes, takes the class with the most votes, whatever
+            `decoder` is, and rejects samples where several classes share the first place: for
+            one-vs-one ties, for one-vs-rest samples that no class or several classes claim.
+            ``"confidence"`` rejects samples whose winning score in :meth:`decision_function` (with
+            two classes its absolute value) is below `threshold`. ``"probability"``, the default
+            of trees, takes the class with the largest probability and rejects samples where that
+            is below `threshold`.
+        threshold : float, optional
+            For ``rule="confidence"`` and ``rule="probability"``, which need it.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            The winners, also for the rejected samples: with ``rule="confidence"`` what
+            :meth:`predict` says, otherwise what it says with ``decoder="votes"`` or
+            ``decoder="probability"``.
+        accepted : ndarray of bool of shape (n_samples,)
+            False where the sample is rejected.
+
+        References
+        ----------
+        Tax and Duin (2002), "Using two-class classifiers for multiclass classification".
+        """
+        asks = self._asks(X)
+        flat = len(self._problems.nodes) == 1
+        if rule is None:
+            rule = "votes" if flat else "probability"
+        known = _REJECT_RULES if flat else _REJECT_RULES[1:]
+        if rule not in known:
+            raise unknown_name("rule", rule, known)
+        if isinstance(threshold, Real) is (rule == "votes"):
+            raise ValueError(
+                "The 'threshold' parameter must be a number with rule='confidence' and "
+                "rule='probability', and None with rule='votes'. "
+                f"Got {threshold!r} with rule={rule!r}."
+            )
+        if rule == "probability":
+            self._check_probabilities()
+        parts = [self._readout.reject(ask, rule, threshold) for ask in asks]
+        winners, accepted = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        return self.classes_[winners], accepted
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        learner = getattr(self, "estimator", None)
+        if learner is None:  # all defaults take sparse samples
+            tags.input_tags.sparse = True
+        elif hasattr(learner, "__sklearn_tags__"):
+            tags.input_tags = get_tags(learner).input_tags
+            tags.non_deterministic = get_tags(learner).non_deterministic
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_trained")
+
+    def _asks(self, X: Any) -> Iterator[Asking]:
+        """Check samples, and yield some of them at a time, so that their outputs stay small."""
+        X = self._checked(X)
+        size = max(1, _BLOCK_OUTPUTS // self._problems.code.n_problems)
+        if X.shape[0] <= size:
+            return iter([Asking(self._trained, X)])
+        blocks = gen_batches(X.shape[0], size)
+        return (Asking(self._trained, _safe_indexing(X, block)) for block in blocks)
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return check_data(self, X, reset=False)
+
+    def _check_probabilities(self) -> None:
+        """Raise if there are no probabilities, warn if the code does not determine all of them."""
+        if self._readout.calibrators is None:
+            raise ValueError(f"There are no probabilities. {NO_PROBABILITIES}")
+        undetermined = [
+            np.isin(node.child, node.code.unidentified)
+            for node in self._problems.nodes
+            if node.code.unidentified
+        ]
+        if undetermined:
+            names = self.classes_[np.any(undetermined, axis=0)][:10].astype(str)
+            warnings.warn(
+                "The code does not determine the probabilities of the classes "
+                f"{', '.join(names)}; of those possible, the most even ones are given.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _choose_readout(
+        self, problems: Problems, trainer: Trainer, *, in_batches: bool = False, **further: Any
+    ) -> Readout:
+        """Return the way back from outputs to classes, not calibrated yet."""
+        return Readout.of(
+            problems,
+            trainer,
+            decoder=self._rule(),
+            probability=self.probability,
+            calibration=self.calibration,
+            in_batches=in_batches,
+            n_jobs=self.n_jobs,
+            **further,
+        )
+
+    def _route(self, method: str, params: Params) -> dict[str, Params]:
+        """Return the arguments of each learner."""
+        return {"estimator": params}
+
+    def _folds(self, readout: Readout, X: Any, y: Indices, classes: NDArray[Any]) -> Any:
+        """Return the folds of the calibration; None if there is nothing to calibrate."""
+        if not readout.needs_calibration:
+            return None
+        return [] if self.cv is None else list(folds(self.cv, X, y, classes))
+
+    def _progress(self, trainer: Trainer, splits: Any) -> FitProgress:
+        return FitProgress(self, trainer.n_tasks * (1 + len(splits or ())), self.verbose)
+
+    def _keep(self, problems: Problems, trained: TrainedProblems, readout: Readout) -> Self:
+        """Change what is fitted, now that everything has succeeded."""
+        self._problems, self._trained, self._readout = problems, trained, readout
+        self.classes_, self.problems_ = problems.classes, list(problems.names)
+        self._set_fitted()
+        return self
+
+    def _set_decoder(self, decoder: str) -> bool:
+        """Change the decoder, if there is one to choose; return whether it is another one."""
+        if getattr(self, "decoder", decoder) == decoder:
+            return False
+        self.decoder = decoder
+        return True
+
+    def _set_flat_attributes(self) -> None:
+        """Set the fitted attributes of classifiers with one node."""
+        readout = self._readout
+        self.code_ = self._problems.code
+        self.decoder_, self.output_kind_ = readout.rules[0], readout.forms[0]
+        self.probability_ = readout.methods[0] if readout.methods else None
+        self.calibration_ = readout.calibrations[0] if readout.calibrations else None

@@ -1,0 +1,114 @@
+"""Reading and writing on behalf of the commands, and telling what went wrong."""
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from polychotomy.errors import PolychotomyError
+from polychotomy.files import replacing
+
+
+@contextmanager
+def telling_errors(source: str = "") -> Iterator[None]:
+    """Print what is wrong with the input and leave with status 1, instead of a traceback."""
+    try:
+        yield
+    except BrokenPipeError:  # whoever reads has read enough
+        raise
+    except (PolychotomyError, ValueError, TypeError, OSError, MemoryError) as error:
+        reason = reason_of(error, source)
+        notes = " ".join(getattr(error, "__notes__", []))
+        typer.echo(": ".join(filter(None, (source, reason))) + f" {notes}".rstrip(), err=True)
+        raise typer.Exit(1) from None
+
+
+def reason_of(error: BaseException, source: str = "") -> str:
+    """Return what is wrong; of the system's complaints about a file, which file it is."""
+    reason = getattr(error, "strerror", None)
+    if reason is None:
+        return str(error) or "there is not enough memory"
+    file = getattr(error, "filename", None)
+    if file is None and reason == os.strerror(errno.ENOSPC):  # files that we write have names
+        return f"The standard output cannot be written: {reason}"
+    return str(reason) if file is None or source else f"{file}: {reason}"
+
+
+def read_text(path: str) -> str:
+    """Return the text of a file, or of the standard input for "-"."""
+    from polychotomy.structures import MAX_CHARACTERS
+
+    if path == "-":
+        return sys.stdin.read(MAX_CHARACTERS + 1)
+    with Path(path).open(encoding="utf-8-sig") as file:
+        return file.read(MAX_CHARACTERS + 1)
+
+
+def write_text(text: str, path: Path | None) -> None:
+    """Write to a file, or to the standard output. All is known before anything is opened."""
+    if path is None:
+        typer.echo(text)
+    else:
+        with telling_errors(str(path)), replacing(path) as beside:
+            beside.write_text(text + "\n", "utf-8")
+
+
+def check_can_write(path: Path) -> None:
+    """Raise OSError now if a file could not be written later, when much has been computed."""
+    place = path.resolve()
+    folder = place.parent
+    if place.is_dir():
+        raise OSError(f"{path} is a folder; give the name of a file.")
+    if not folder.is_dir():
+        raise OSError(f"{path} cannot be written: there is no folder {folder}.")
+    renamed = not place.exists() or place.is_file()  # else it is a device or a pipe
+    needed = [each for each in (place, folder if renamed else place) if each.exists()]
+    if not all(os.access(each, os.W_OK) for each in needed):
+        raise OSError(f"{path} cannot be written: permission is denied.")
+
+
+def read_data(data: str, target: str | None = None) -> Any:
+    """Return the samples of a file, or of a data set that is known by this name."""
+    from polychotomy import datasets
+
+    known = {each.name for each in datasets.available()}
+    if data in known:
+        return datasets.load(data)
+    if not Path(data).suffix and not Path(data).exists():
+        near = get_close_matches(data, known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ValueError(f"{data!r} is neither a file nor the name of a data set.{hint}")
+    return datasets.read(data, target)
+
+
+def tell_columns(samples: Any, target: str | None) -> None:
+    """Say which column was taken for the classes, and which features are not what they seem."""
+    from polychotomy.datasets import column_remarks, is_usual_target
+
+    remarks = column_remarks(samples.data)
+    found = samples.get("target_name")
+    if target is None and found is not None and not is_usual_target(found):
+        remarks.insert(0, f"The classes are those of the column {found!r}.")
+    for remark in remarks:
+        typer.echo(printable(f"{samples.name}: {remark}"), err=True)
+
+
+def read_samples(path: str, target: str | None) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Return features, standardised and one-hot, and labels."""
+    from polychotomy.datasets import make_preprocessor
+
+    samples = read_data(path, target)
+    return make_preprocessor(samples.data).fit_transform(samples.data), samples.target
+
+
+def printable(text: str) -> str:
+    """Keep control characters from the terminal."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

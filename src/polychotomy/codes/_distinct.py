@@ -1,0 +1,70 @@
+"""The different binary problems of a code: equal and complementary columns merged."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polychotomy.arrays import Array, Indices, Matrix
+
+
+@dataclass(frozen=True)
+class DistinctProblems:
+    """The different binary problems of a code: ``matrix == columns[:, index] * sign``.
+
+    Columns are oriented as in scikit-learn's own reductions: the side with fewer classes is +1.
+    If both sides are equal, the side without the problem's first class is +1.
+    """
+
+    columns: Matrix
+    index: Indices
+    sign: Matrix
+
+    @classmethod
+    def each(cls, matrix: Matrix) -> "DistinctProblems":
+        """Return all problems as they are, none merged and none turned round."""
+        n_problems = matrix.shape[1]
+        return cls(matrix, np.arange(n_problems), np.ones(n_problems, dtype=np.int8))
+
+    def expand(self, outputs: Array) -> Array:
+        """Return the outputs of all problems from those of the distinct ones."""
+        return outputs[:, self.index] * self.sign
+
+    def expand_probabilities(self, binary: Array) -> Array:
+        """Return the probability of the +1 side for all problems from the distinct ones."""
+        q = binary[:, self.index]
+        return np.where(self.sign > 0, q, 1 - q)
+
+
+def distinct_problems(
+    matrix: Matrix, learners: Indices | None = None, fixed: NDArray[np.bool_] | None = None
+) -> DistinctProblems:
+    """Return the different problems of a matrix, in order of appearance.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_classes, n_problems)
+    learners : ndarray of shape (n_problems,), optional
+        A number for each problem; those of different learners are different too.
+    fixed : boolean ndarray of shape (n_problems,), optional
+        Which problems keep their orientation, because their learner is trained already.
+    """
+    orientation = _orientation(matrix)
+    if fixed is not None:
+        orientation = np.where(fixed, 1, orientation).astype(np.int8)
+    oriented = matrix * orientation
+    keys = oriented if learners is None else np.vstack([oriented, learners])
+    _, first, inverse = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.argsort(order)
+    columns, index = oriented[:, first[order]], rank[inverse.ravel()]
+    for array in (columns, index, orientation):
+        array.setflags(write=False)
+    return DistinctProblems(columns, index, orientation)
+
+
+def _orientation(matrix: Matrix) -> Matrix:
+    """Return ±1 per problem, so that ``matrix * orientation`` is oriented like scikit-learn's."""
+    balance = matrix.sum(axis=0, dtype=int)
+    first = np.take_along_axis(matrix, np.argmax(matrix != 0, axis=0)[np.newaxis], axis=0)[0]
+    return np.where((balance > 0) | ((balance == 0) & (first == 1)), -1, 1).astype(np.int8)

@@ -1,0 +1,55 @@
+"""Binary problems in words: which classes are on which side."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polychotomy.arrays import Matrix
+
+_NAMED = 6
+
+
+def describe_problems(matrix: Matrix, classes: Sequence[Any] | NDArray[Any]) -> list[str]:
+    """Return :func:`problem_words` for each column of a code matrix.
+
+    Examples
+    --------
+    >>> from polychotomy.codes import describe_problems, one_vs_one
+    >>> describe_problems(one_vs_one(3).matrix, ["oak", "elm", "ash"])
+    ['oak against elm', 'oak against ash', 'elm against ash']
+    """
+    return [problem_words(column, classes) for column in matrix.T]
+
+
+def problem_words(column: Matrix, classes: Sequence[Any] | NDArray[Any]) -> str:
+    """Return a problem as "these classes against those", the +1 side first.
+
+    At most six classes are named on each side.
+
+    Parameters
+    ----------
+    column : ndarray of shape (n_classes,)
+        A column of a code matrix.
+    classes : sequence of n_classes labels
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polychotomy.codes import problem_words
+    >>> problem_words(np.array([1, -1, 0, -1]), ["oak", "elm", "ash", "fir"])
+    'oak against elm, fir'
+    >>> problem_words(np.array([1, -1, -1, -1]), ["oak", "elm", "ash", "fir"])
+    'oak against the rest'
+    """
+    return " against ".join(_side_words(column, sign, classes) for sign in (1, -1))
+
+
+def _side_words(column: Matrix, sign: int, classes: Sequence[Any] | NDArray[Any]) -> str:
+    members = np.flatnonzero(column == sign)
+    if np.sum(column == -sign) == 1 and len(members) == len(column) - 1 > 1:
+        return "the rest"
+    named = ", ".join(str(classes[r]) for r in members[:_NAMED])
+    more = len(members) - _NAMED
+    return f"{named} and {more} more" if more > 0 else named

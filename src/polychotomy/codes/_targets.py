@@ -1,0 +1,133 @@
+"""The targets of binary problems: the side of each sample in each problem, made on demand."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polychotomy.arrays import Indices, Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The targets T of m samples in ℓ problems, entries −1, 0 and +1.
+
+    ``T[i, s] = columns[y[i], s]``, and 0 where sample i is left out of problem s. T itself is
+    never stored: learners ask for the samples of one problem or for a block of columns.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_classes, n_problems)
+        A column of a code for each problem.
+    y : ndarray of shape (n_samples,)
+        Class indices, the rows of `columns`.
+    kept : boolean ndarray of shape (n_samples, n_problems), optional
+        Which sample takes part in which problem, where training leaves some out.
+    within : boolean ndarray of shape (n_samples,), optional
+        Which samples take part at all; the others are held out of every problem.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polychotomy.codes import Targets, one_vs_one
+    >>> targets = Targets(one_vs_one(3).matrix, np.array([2, 0, 1, 0]))
+    >>> targets.samples(0)
+    array([1, 2, 3])
+    >>> targets.block(slice(0, 2))
+    array([[ 0, -1],
+           [ 1,  1],
+           [-1,  0],
+           [ 1,  1]], dtype=int8)
+    >>> targets.restricted([0, 1]).samples(0)
+    array([1])
+    """
+
+    columns: Matrix
+    y: Indices
+    kept: NDArray[np.bool_] | None = None
+    within: NDArray[np.bool_] | None = None
+
+    def __post_init__(self) -> None:
+        shapes = {"kept": (self.n_samples, self.n_problems), "within": (self.n_samples,)}
+        for name, shape in shapes.items():
+            mask = getattr(self, name)
+            if mask is not None and (mask.shape != shape or mask.dtype != bool):
+                raise ValueError(
+                    f"The {name!r} parameter must be a boolean array of shape {shape}. "
+                    f"Got {mask.dtype} of shape {mask.shape}."
+                )
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, m, those held out included."""
+        return len(self.y)
+
+    @property
+    def n_problems(self) -> int:
+        """Number of problems, ℓ."""
+        return self.columns.shape[1]
+
+    def samples(self, s: int) -> Indices:
+        """Return the samples that take part in problem s, in ascending order.
+
+        Samples are looked up by class, so the cost depends on the samples of this problem only.
+        """
+        members = np.flatnonzero(self.columns[:, s])
+        if len(members) == len(self.columns):
+            found = self._present
+        else:
+            found = np.sort(np.concatenate([self._by_class[c] for c in members]))
+        return found if self.kept is None else found[self.kept[found, s]]
+
+    def sides(self, s: int, samples: Indices) -> Matrix:
+        """Return the targets of these samples in problem s."""
+        sides: Matrix = self.columns[self.y[samples], s]
+        if self.within is not None:
+            sides *= self.within[samples]
+        if self.kept is not None:
+            sides *= self.kept[samples, s]
+        return sides
+
+    def block(self, problems: slice | ArrayLike, samples: ArrayLike | None = None) -> Matrix:
+        """Return some columns of the targets.
+
+        Parameters
+        ----------
+        problems : slice or array-like of int
+            Which columns.
+        samples : array-like of int, optional
+            If given, the rows of all other samples are 0.
+
+        Returns
+        -------
+        block : int8 ndarray of shape (n_samples, number of problems asked for)
+        """
+        if samples is not None:
+            return self.restricted(samples).block(problems)
+        which = problems if isinstance(problems, slice) else np.asarray(problems, dtype=np.intp)
+        block: Matrix = np.take(self.columns[:, which], self.y, axis=0)
+        if self.within is not None:
+            block[~self.within] = 0
+        if self.kept is not None:
+            block *= self.kept[:, which]
+        return block
+
+    def restricted(self, samples: ArrayLike) -> "Targets":
+        """Return the same targets with all other samples held out of every problem."""
+        within = np.zeros(self.n_samples, dtype=bool)
+        within[np.asarray(samples, dtype=np.intp)] = True
+        return replace(self, within=within if self.within is None else within & self.within)
+
+    @cached_property
+    def _present(self) -> Indices:
+        """The samples that are not held out."""
+        return np.arange(self.n_samples) if self.within is None else np.flatnonzero(self.within)
+
+    @cached_property
+    def _by_class(self) -> list[Indices]:
+        """The samples of each class that are not held out."""
+        present = self._present
+        order = present[np.argsort(self.y[present], kind="stable")]
+        borders = np.searchsorted(self.y[order], np.arange(1, len(self.columns)))
+        return np.split(order, borders)

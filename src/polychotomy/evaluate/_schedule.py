@@ -1,0 +1,326 @@
+"""All cells of a comparison: which are missing, and computing those."""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from time import monotonic
+from typing import Any
+
+from joblib import effective_n_jobs
+
+from polychotomy.arrays import Indices
+from polychotomy.errors import DataError, unknown_name
+from polychotomy.evaluate._bench import compute
+from polychotomy.evaluate._cell import Cell, Failure
+from polychotomy.evaluate._cell_store import Store
+from polychotomy.evaluate._contestant import Contestant, name_contestants
+from polychotomy.evaluate._naming import cell_key, current_versions
+from polychotomy.evaluate._preparation import PREPARATIONS
+from polychotomy.evaluate._protocol import DEFAULT_FOLDS, Protocol
+from polychotomy.evaluate._samples import Samples
+from polychotomy.evaluate._task import Task, Tuner, tuning_folds
+from polychotomy.parallel import map_tasks
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    Attributes
+    ----------
+    done, total : int
+        Finished cells, those found in the store among them, and all cells.
+    seconds_left : float or None
+        As long as the rest takes if it goes on as it went; None before the first cell.
+    last : Cell, Failure or None
+        What was finished last.
+    """
+
+    done: int
+    total: int
+    seconds_left: float | None
+    last: Cell | Failure | None
+
+
+class Schedule:
+    """All cells of a comparison: data sets × folds × methods.
+
+    Folds come before methods, so that at any time about the same is known of all methods. Those
+    that differ only in how outputs are decoded are trained once.
+
+    Parameters
+    ----------
+    data : Samples or sequence of Samples
+        The data sets, with different names.
+    methods : "standard", "all" or sequence of str or Contestant, default="standard"
+        As in :class:`~polychotomy.reductions.Reduction`: "bch", or with a decoder "bch:hamming"; or
+        classifiers of any kind, as :class:`Contestant`.
+    bases : sequence of str, default=("logistic",)
+        Binary learners of methods given by name, of
+        :func:`~polychotomy.reductions.available_bases`.
+    protocol : str, default="cv5"
+        ``cvN``, ``split``, ``split_cvN``, ``repeatN`` or ``repeatN:TRAIN/TEST``, see
+        :class:`Protocol`.
+    tuning : str, default="none"
+        ``"greedy"`` lets :class:`~polychotomy.GreedySearchCV` tune each classifier by 5-fold
+        cross-validation within the training part, ``"greedyN"`` by N folds.
+    preparation : {"standard", "all_standard", "none"}, default="standard"
+        As :class:`Preparation` does it, or with the indicators of nominal values standardised as
+        well, or not at all.
+    seed : int, default=0
+        Draws folds, random codes and what is random in the learners.
+
+    Attributes
+    ----------
+    tasks : tuple of Task
+        The cells, in the order in which they are computed.
+    remarks : tuple of str
+        What to know about classes that are too small for the protocol.
+
+    Raises
+    ------
+    DataError
+        A data set that the protocol cannot divide, or two with the same name.
+    ValueError
+        An unknown reduction, base or protocol; a base that cannot be tuned; a parameter that cannot
+        be named by its content.
+
+    Examples
+    --------
+    >>> from polychotomy import datasets
+    >>> from polychotomy.evaluate import Samples, Schedule
+    >>> wine = Samples.of(datasets.load("wine"))
+    >>> schedule = Schedule(wine, ["one_vs_one", "one_vs_rest"], ["ridge"], protocol="cv3")
+    >>> cells, failures = schedule.run()
+    >>> len(cells), len(failures), schedule.tasks[0].reduction
+    (6, 0, 'one_vs_one')
+    """
+
+    def __init__(
+        self,
+        data: Samples | Sequence[Samples],
+        methods: str | Sequence[str | Contestant] = "standard",
+        bases: Sequence[str] = ("logistic",),
+        *,
+        protocol: str = f"cv{DEFAULT_FOLDS}",
+        tuning: str = "none",
+        preparation: str = "standard",
+        seed: int = 0,
+    ) -> None:
+        data_sets = [data] if isinstance(data, Samples) else list(data)
+        self._samples = {samples.fingerprint: samples for samples in data_sets}
+        if len({samples.name for samples in data_sets}) < len(data_sets):
+            raise DataError("Data sets that are compared must have different names.")
+        terms = _Terms(Protocol.of(protocol), tuning, preparation, seed)
+        self.remarks = tuple(said for s in data_sets for said in terms.division.remarks(s))
+        named = [each for each in methods if isinstance(each, str)]
+        ready = [each for each in methods if isinstance(each, Contestant)]
+        if named or not ready:
+            names = methods if isinstance(methods, str) else named
+            ready = name_contestants(names, bases, seed, tuned=tuning != "none") + ready
+        self.tasks = tuple(t for samples in data_sets for t in terms.tasks_of(samples, ready))
+
+    @classmethod
+    def join(cls, schedules: Sequence["Schedule"], *, n_folds: int | None = None) -> "Schedule":
+        """Return a schedule of all cells of several, or of those in the first folds.
+
+        Parameters
+        ----------
+        schedules : sequence of Schedule
+            A cell that several have is computed once. Data sets of the same name may differ: two
+            papers may have prepared one in two ways.
+        n_folds : int, optional
+            At most so many folds of each data set.
+        """
+        joined = cls.__new__(cls)
+        joined._samples = {key: s for each in schedules for key, s in each._samples.items()}
+        joined.remarks = tuple(dict.fromkeys(said for each in schedules for said in each.remarks))
+        joined.tasks = tuple(
+            task
+            for each in schedules
+            for task in each.tasks
+            if n_folds is None or task.fold < n_folds
+        )
+        return joined
+
+    def run(
+        self,
+        store: Store | None = None,
+        *,
+        n_jobs: int | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> tuple[list[Cell], list[Failure]]:
+        """Compute the cells that the store does not have, and return all of them.
+
+        Each is in the store as soon as it is finished. A cell that fails stops none of the others;
+        it is not stored, and will be tried again.
+
+        Parameters
+        ----------
+        store : Store, optional
+            Where finished cells are kept; by default in memory.
+        n_jobs : int, optional
+            Number of worker processes; it changes no result.
+        progress : callable, optional
+            Called with a :class:`Progress` before the first cell and after each.
+
+        Returns
+        -------
+        cells : list of Cell
+            In the order of ``tasks``, those from the store under the names of this schedule.
+        failures : list of Failure
+
+        Raises
+        ------
+        ChildProcessError
+            A worker was killed, as systems do when memory runs out.
+        """
+        known = set() if store is None else store.keys()
+        missing = {task.key: task for task in self.tasks if task.key not in known}
+        clock = _Clock(len({task.key for task in self.tasks}), len(missing), progress)
+        cells: dict[str, Cell] = {}
+        failures: dict[str, Failure] = {}
+        with closing(self._outcomes(list(missing.values()), n_jobs)) as outcomes:
+            for outcome in outcomes:
+                if isinstance(outcome, Failure):
+                    failures[outcome.key] = outcome
+                else:
+                    cells[outcome.key] = outcome
+                    if store is not None:
+                        store.add(outcome)
+                clock.tick(outcome)
+        if store is not None:
+            stored = {task.key for task in self.tasks} - {*cells, *failures}
+            cells |= {key: store.get(key) for key in stored}
+        found = [_named(cells[t.key], t) for t in self.tasks if t.key not in failures]
+        return found, list(failures.values())
+
+    def task_of(self, method: str) -> Task:
+        """Return the first task of a method, by the name that it has in a summary."""
+        return next(t for t in self.tasks if method in (t.reduction, f"{t.reduction} ({t.base})"))
+
+    def samples_of(self, task: Task) -> Samples:
+        """Return the samples of a task."""
+        return self._samples[task.data]
+
+    def _outcomes(self, tasks: list[Task], n_jobs: int | None) -> Generator[Cell | Failure]:
+        """Yield each cell as soon as it is finished, or its group."""
+        groups = _groups(tasks)
+        used = {task.data for task in tasks}
+        shared = {key: self._samples[key] for key in sorted(used)}
+        workers = min(effective_n_jobs(n_jobs), max(len(groups), 1))
+        if workers == 1:
+            for group in groups:
+                yield from compute(group, shared[group[0].data])
+            return
+        running = map_tasks(
+            _compute_group, groups, shared=shared, n_jobs=workers, ordered=False, on_disk=True
+        )
+        try:
+            with closing(running) as outcomes:
+                for some in outcomes:
+                    yield from some
+        except ChildProcessError as error:
+            error.add_note("Cells that are in a store are not computed again.")
+            raise
+
+
+def _compute_group(group: Sequence[Task], shared: Mapping[str, Samples]) -> list[Cell | Failure]:
+    return list(compute(group, shared[group[0].data]))
+
+
+class _Clock:
+    """Counts finished cells, and estimates how long the rest will take."""
+
+    def __init__(self, total: int, missing: int, tell: Callable[[Progress], None] | None) -> None:
+        self._total, self._missing, self._tell = total, missing, tell
+        self._start, self._ticks = monotonic(), 0
+        self._say(None, None)
+
+    def tick(self, outcome: Cell | Failure) -> None:
+        self._ticks += 1
+        each = (monotonic() - self._start) / self._ticks
+        self._say(each * (self._missing - self._ticks), outcome)
+
+    def _say(self, seconds_left: float | None, last: Cell | Failure | None) -> None:
+        if self._tell is not None:
+            done = self._total - self._missing + self._ticks
+            self._tell(Progress(done, self._total, seconds_left, last))
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """What holds for all cells of a schedule."""
+
+    division: Protocol
+    tuning: str
+    preparation: str
+    seed: int
+
+    def __post_init__(self) -> None:
+        tuning_folds(self.tuning)
+        if self.preparation not in PREPARATIONS:
+            raise unknown_name("preparation", self.preparation, PREPARATIONS)
+
+    def tasks_of(self, samples: Samples, methods: Sequence[Contestant]) -> Iterator[Task]:
+        """Yield the cells of a data set, fold by fold."""
+        folds = self.division.divide(samples, self.seed)
+        for fold, (train, test) in enumerate(folds):
+            common = {
+                "data": samples.fingerprint,
+                "protocol": str(self.division),
+                "n_folds": len(folds),
+                "n_train": len(train),
+                "rows": _hash_rows(train, test),
+                "preparation": self.preparation,
+                "tuning": self.tuning,
+            }
+            if self.tuning != "none":
+                common["tuning_folds"] = tuning_folds(self.tuning)
+            make = partial(self._task, samples.name, fold, common, train, test)
+            yield from map(make, methods)
+
+    def _task(
+        self,
+        data_set: str,
+        fold: int,
+        common: Mapping[str, Any],
+        train: Indices,
+        test: Indices,
+        method: Contestant,
+    ) -> Task:
+        settings = {**common, "parameters": method.parameters}
+        tuned = self.tuning != "none"
+        if tuned and method.search is not None:
+            settings["search"] = method.search
+        key = cell_key(
+            reduction=method.reduction,
+            base=method.base,
+            fold=fold,
+            seed=self.seed,
+            settings=settings,
+            versions=current_versions(),
+        )
+        tuner = Tuner("greedy", tuning_folds(self.tuning)) if tuned else None
+        return Task(data_set, method, fold, self.seed, settings, train, test, key, tuner)
+
+
+def _groups(tasks: Iterable[Task]) -> list[list[Task]]:
+    """Return the tasks that share a training or a search together, in order of the first."""
+    groups: dict[Any, list[Task]] = {}
+    for task in tasks:
+        groups.setdefault(task.group, []).append(task)
+    return list(groups.values())
+
+
+def _hash_rows(train: Indices, test: Indices) -> str:
+    digest = sha256(train.astype("<i8").tobytes())
+    digest.update(b"test" + test.astype("<i8").tobytes())
+    return digest.hexdigest()
+
+
+def _named(cell: Cell, task: Task) -> Cell:
+    """Return the cell under its name here: the same samples may be stored under another."""
+    return cell if cell.data_set == task.data_set else replace(cell, data_set=task.data_set)

@@ -1,0 +1,162 @@
+"""From samples and targets to a solution: which rows are used, and in which order they stand."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+
+from polychotomy.arrays import Array, Indices
+from polychotomy.kernel._coupled import solve_coupled
+from polychotomy.kernel._functions import Kernel
+from polychotomy.kernel._kernel_rows import KernelRows
+from polychotomy.kernel._kernel_store import KernelStore, active_store, spread
+from polychotomy.kernel._uncoupled import Solution, solve_apart
+
+_SMALL_SEGMENT = 64
+
+
+@dataclass(frozen=True)
+class JointProblem:
+    """What is to be solved.
+
+    Attributes
+    ----------
+    targets : ndarray of shape (n_samples, n_problems)
+    limits : ndarray of shape (n_samples, n_problems) or (n_samples, 1)
+        Upper bounds of the coefficients.
+    coupling : ndarray of shape (n_problems, n_problems), or None
+    common_bias : bool
+    """
+
+    targets: NDArray[np.int8]
+    limits: Array
+    coupling: Array | None
+    common_bias: bool
+
+    @property
+    def together(self) -> bool:
+        """Whether the coefficients of all problems, not of each, sum to zero."""
+        return self.common_bias and self.targets.shape[1] > 1
+
+
+@dataclass(frozen=True)
+class Solver:
+    """How it is to be solved; see :func:`~polychotomy.kernel._uncoupled.solve_apart`."""
+
+    tol: float
+    max_iter: int
+    n_jobs: int
+    done: Callable[[int], None]
+
+    def solve(self, rows: KernelRows, problems: JointProblem, start: csc_array | None) -> Solution:
+        """Return the solution."""
+        targets, limits, M = problems.targets, problems.limits, problems.coupling
+        upper = np.broadcast_to(limits, targets.shape)
+        stop: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
+        if M is None and not problems.together:
+            return solve_apart(
+                rows, targets, upper, start=start, n_jobs=self.n_jobs, done=self.done, **stop
+            )
+        if M is None:
+            M = np.eye(targets.shape[1])
+        common = problems.common_bias
+        solution = solve_coupled(rows, targets, upper, M, common_bias=common, start=start, **stop)
+        for s in range(targets.shape[1]):
+            self.done(s)
+        return solution
+
+
+def solve(
+    kernel: Kernel,
+    X: Any,
+    problems: JointProblem,
+    solver: Solver,
+    cache_size: float,
+    start: csc_array | None = None,
+) -> Solution:
+    """Solve problems on samples X, on rows that are shared with other trainings where there are."""
+    store = active_store() if kernel.name != "precomputed" else None
+    place = None if store is None else store.place(X)
+    with one_blas_thread():  # the threads are over problems
+        if store is not None and place is not None:
+            return _solve_in_store(store, place, kernel, problems, solver, cache_size, start)
+        return _solve_sorted(kernel, X, problems, solver, cache_size, start)
+
+
+def _solve_in_store(
+    store: KernelStore,
+    place: Indices,
+    kernel: Kernel,
+    problems: JointProblem,
+    solver: Solver,
+    cache_size: float,
+    start: csc_array | None,
+) -> Solution:
+    with store.lock:
+        rows = store.rows(kernel, cache_size)
+        sides, upper = spread(place, problems.targets, problems.limits, len(store.X))
+        if start is None:
+            start = store.recall(place, sides, upper, together=problems.together)
+        else:
+            given = start.tocoo()
+            where = place[given.row], given.col
+            start = csc_array((given.data, where), shape=sides.shape)
+        found = solver.solve(rows, replace(problems, targets=sides, limits=upper), start)
+        store.remember(place, sides, upper, found.coefficients)
+    return replace(found, coefficients=found.coefficients.tocsr()[place].tocsc())
+
+
+def _solve_sorted(
+    kernel: Kernel,
+    X: Any,
+    problems: JointProblem,
+    solver: Solver,
+    cache_size: float,
+    start: csc_array | None,
+) -> Solution:
+    """Sort the samples so that those of a problem stand together, solve, and sort back."""
+    kinds = _kinds(problems.targets)
+    order = np.argsort(kinds, kind="stable")
+    sorted_X = X[order][:, order] if kernel.name == "precomputed" else X[order]
+    segments = _segments(kinds[order], problems.targets)
+    rows = KernelRows(kernel, sorted_X, cache_size, segments)
+    in_order = replace(problems, targets=problems.targets[order], limits=problems.limits[order])
+    start = None if start is None else csc_array(start.tocsr()[order])
+    found = solver.solve(rows, in_order, start)
+    rows.close()
+    return replace(found, coefficients=found.coefficients.tocsr()[np.argsort(order)].tocsc())
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Let BLAS use one thread for a while."""
+    limited: AbstractContextManager[Any] = _blas().limit(limits=1)
+    return limited
+
+
+@cache
+def _blas() -> Any:
+    """Return the control of BLAS's threads; finding the libraries takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+def _kinds(targets: NDArray[np.int8]) -> Indices:
+    """Return a number for each sample, the same for samples with the same targets."""
+    rng = np.random.default_rng(0)
+    kinds = np.zeros(len(targets), dtype=np.int64)
+    for column in targets.T:
+        kinds += column * rng.integers(2**62)
+    return kinds
+
+
+def _segments(kinds: Indices, targets: NDArray[np.int8]) -> Indices | None:
+    """Return where samples of another kind begin; None if they are all needed, or kinds small."""
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(kinds)) + 1])
+    worthwhile = len(kinds) >= _SMALL_SEGMENT * len(starts) and not targets.all()
+    return starts if worthwhile else None

@@ -1,0 +1,79 @@
+"""Problems that were trained at once: what they say together, and each as a classifier."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from polychotomy.arrays import Array
+from polychotomy.kernel._model import KernelModel
+from polychotomy.kernel._uncoupled import Solution
+
+if TYPE_CHECKING:
+    from polychotomy.kernel._svc import SharedKernelSVC
+
+
+class JointSVC:
+    """Problems that were trained at once on one kernel.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,)
+        The union of all problems' support vectors, as indices of training samples.
+    intercept_ : ndarray of shape (n_problems,)
+    n_iter_ : ndarray of shape (n_problems,)
+    dual_objective_, duality_gap_ : ndarray of shape (n_problems,), or (1,) for coupled problems
+    coefficients_ : sparse array of shape (n_samples, n_problems)
+        W = T∘α.
+    products_ : ndarray of shape (n_problems, n_problems), or None for problems apart
+        Wᵀ K W: minus twice the derivative of the dual objective by the coupling.
+    """
+
+    def __init__(
+        self,
+        learner: "SharedKernelSVC",
+        model: KernelModel,
+        solution: Solution,
+        targets: NDArray[np.int8],
+    ) -> None:
+        self._learner, self._model, self._targets = learner, model, targets
+        self._solution = solution
+        self.support_, self.intercept_ = model.support, model.bias
+        self.n_iter_ = solution.steps
+        self.dual_objective_, self.duality_gap_ = solution.objectives, solution.gaps
+        self.coefficients_, self.products_ = solution.coefficients, solution.products
+
+    def outputs(self, X: Any) -> Array:
+        """Return the outputs of all problems, a column for each.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        """
+        options = {"accept_sparse": "csr", "dtype": float, "reset": False}
+        return self._model.outputs(validate_data(self._learner, X, **options))
+
+    def part(self, problems: Sequence[int]) -> "JointSVC":
+        """Return some of the problems, with their own support vectors only."""
+        chosen = list(problems)
+        found = self._solution
+        solution = Solution(
+            found.coefficients[:, chosen],
+            found.bias[chosen],
+            found.steps[chosen],
+            found.objectives[chosen] if len(found.objectives) > 1 else found.objectives,
+            found.gaps[chosen] if len(found.gaps) > 1 else found.gaps,
+        )
+        return JointSVC(self._learner, self._model.part(chosen), solution, self._targets[:, chosen])
+
+    def estimator(self, s: int) -> "SharedKernelSVC":
+        """Return one problem as a trained binary classifier of the labels 0 and 1."""
+        estimator = type(self._learner)(**self._learner.get_params())
+        estimator.classes_ = np.array([0, 1])
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self._learner, name):
+                setattr(estimator, name, getattr(self._learner, name))
+        positive = self._targets[:, s] > 0
+        return estimator._set_fitted(self._model.part([s]), positive, self._solution, s)

@@ -1,0 +1,161 @@
+"""Kernel rows of the training samples, computed when needed and kept while there is room."""
+
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polychotomy.arrays import Indices
+from polychotomy.kernel._functions import Kernel, Ranges, padded
+
+_LEAST_ROWS = 512
+_MOST_THREADS = 4
+
+
+# Memory that was never touched is slow to get (on virtual machines some ten times slower than to
+# compute what goes there), so that the room of the last cache is kept for the next one.
+_spare: list[NDArray[np.uint8]] = []
+_spare_lock = Lock()
+
+
+def _take_room(n_rows: int, n_columns: int, dtype: str) -> NDArray[Any]:
+    n_bytes = n_rows * n_columns * np.dtype(dtype).itemsize
+    with _spare_lock:
+        room = _spare.pop() if _spare and len(_spare[-1]) >= n_bytes else None
+    room = np.empty(n_bytes, dtype=np.uint8) if room is None else room
+    return room[:n_bytes].view(dtype).reshape(n_rows, n_columns)
+
+
+def _leave_room(values: NDArray[Any]) -> None:
+    while values.base is not None:
+        values = values.base
+    with _spare_lock:
+        if not _spare or len(_spare[-1]) < len(values):
+            _spare[:] = [values]
+
+
+def free_memory() -> None:
+    """Give the memory back that is kept for the next kernel cache, at most one `cache_size`."""
+    with _spare_lock:
+        _spare.clear()
+
+
+class KernelRows:
+    """A cache of kernel rows, shared by all problems and safe under threads.
+
+    Row i is ``values[slot[i], :n_samples]`` while ``slot[i] >= 0``, in the segments of columns that
+    were asked for. Values do not depend on what else is computed with them, so that threads change
+    no result.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array or sparse matrix of shape (n_samples, n_features)
+        The samples, or with a precomputed kernel its matrix.
+    cache_size : float
+        Room for rows, in MiB; there is always room for 512.
+    segments : ndarray of shape (n_segments,), optional
+        Where segments of columns begin, in order: problems that need only some samples, standing
+        together, have only these columns computed. By default there is one segment.
+    """
+
+    def __init__(
+        self, kernel: Kernel, X: Any, cache_size: float, segments: Indices | None = None
+    ) -> None:
+        m = X.shape[0]
+        self._against = kernel.against(X)
+        fitting = int(cache_size * 2**20 // (padded(m) * np.dtype(kernel.dtype).itemsize))
+        self.capacity = min(m, max(fitting, _LEAST_ROWS))
+        self.values: NDArray[Any] = _take_room(self.capacity, padded(m), kernel.dtype)
+        self.slot = np.full(m, -1, dtype=np.int64)
+        self._holds = np.full(self.capacity, -1, dtype=np.int64)
+        self._used = np.zeros(self.capacity, dtype=np.int64)
+        self._pins = np.zeros(self.capacity, dtype=np.int64)
+        if segments is None or not self._against.by_ranges:
+            segments = np.zeros(1, dtype=np.int64)
+        self._starts, self._stops = segments, np.append(segments[1:], m)
+        self._filled = np.zeros((self.capacity, len(segments)), dtype=bool)
+        self._clock = 0
+        self._n_taken = 0
+        self.n_computed = 0
+        self._lock = Lock()
+
+    def close(self) -> None:
+        """Leave the room to the next cache; the rows are gone."""
+        _leave_room(self.values)
+        del self.values
+
+    @property
+    def largest_block(self) -> int:
+        """How many rows may be in use by one thread at a time, whatever the number of threads."""
+        return self.capacity if self.holds_all else self.capacity // (2 * _MOST_THREADS) // 2 * 2
+
+    @property
+    def most_threads(self) -> int | None:
+        """How many threads the room is enough for; None for any number."""
+        return None if self.holds_all else _MOST_THREADS
+
+    @property
+    def holds_all(self) -> bool:
+        """Whether no row is ever given up."""
+        return self.capacity == len(self.slot)
+
+    def segments_of(self, sample: Indices) -> Indices:
+        """Return the segments that have some of the samples, which are in order."""
+        found = np.searchsorted(self._starts, sample, side="right") - 1
+        return found[np.concatenate([[True], np.diff(found) != 0])] if len(found) else found
+
+    def slots(self, segments: Indices) -> Indices:
+        """Return the slots of the rows that are there for some segments; −1 for others."""
+        whole = np.append(self._filled[:, segments].all(axis=1), False)
+        return np.where(whole[self.slot], self.slot, -1)
+
+    def pin(self, rows: Indices, segments: Indices | None = None) -> None:
+        """Make sure of rows, for some segments or all, and keep them until they are released."""
+        if segments is None:
+            segments = np.arange(len(self._starts))
+        with self._lock:
+            self._clock += 1
+            slots = self.slot[rows]
+            absent = np.flatnonzero(slots < 0)
+            self._pins[slots[slots >= 0]] += 1
+            if len(absent):
+                slots[absent] = self._free_slots(len(absent))
+                self._pins[slots[absent]] += 1
+                self._holds[slots[absent]] = rows[absent]
+            lacking = ~self._filled[slots][:, segments]
+            some = np.flatnonzero(lacking.any(axis=1))
+            if len(some):
+                self._compute(rows[some], slots[some], segments, lacking[some])
+            self.slot[rows] = slots  # last: other threads may look
+            self._used[slots] = self._clock
+
+    def release(self, rows: Indices) -> None:
+        """Let rows be given up when there is no room."""
+        with self._lock:
+            self._pins[self.slot[rows]] -= 1
+
+    def _compute(
+        self, rows: Indices, slots: Indices, segments: Indices, lacking: NDArray[np.bool_]
+    ) -> None:
+        ranges = Ranges(self._starts[segments], self._stops[segments], lacking)
+        self._against.write_own(rows, self.values, slots, ranges)
+        self._filled[slots[:, np.newaxis], segments] = True
+        self.n_computed += len(rows)
+
+    def _free_slots(self, n: int) -> Indices:
+        if self.holds_all:
+            self._n_taken += n
+            return np.arange(self._n_taken - n, self._n_taken)
+        free = np.flatnonzero(self._holds < 0)[:n]
+        if len(free) < n:
+            unpinned = np.flatnonzero((self._pins == 0) & (self._holds >= 0))
+            oldest = unpinned[np.argsort(self._used[unpinned], kind="stable")[: n - len(free)]]
+            if len(oldest) < n - len(free):
+                raise RuntimeError("The kernel cache is too small for the samples in use.")
+            self.slot[self._holds[oldest]] = -1
+            self._holds[oldest] = -1
+            self._filled[oldest] = False
+            free = np.sort(np.concatenate([free, oldest]))
+        return free

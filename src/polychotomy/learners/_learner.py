@@ -1,0 +1,293 @@
+"""A binary learner, untrained and trained: its loss, its kinds of output, fresh copies of it."""
+
+import re
+from ast import literal_eval
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import check_random_state
+
+from polychotomy.arrays import Array, Indices, Matrix
+
+_PAIR = re.compile(r"\w+=\S.*", re.DOTALL)
+_LONGEST_OPTIONS = 1000
+
+_LOSS_OF = {
+    "AdaBoostClassifier": "exponential",
+    "HistGradientBoostingClassifier": "logistic",
+    "LinearSVC": "hinge",
+    "LogisticRegression": "logistic",
+    "LogisticRegressionCV": "logistic",
+    "NuSVC": "hinge",
+    "PassiveAggressiveClassifier": "hinge",
+    "RidgeClassifier": "squared",
+    "RidgeClassifierCV": "squared",
+    "SVC": "hinge",
+    "SharedKernelSVC": "hinge",
+    "StumpBoosting": "exponential",
+}
+
+# Classifiers whose loss is a parameter.
+_LOSS_OF_PARAMETER = {
+    "GradientBoostingClassifier": {"log_loss": "logistic", "exponential": "exponential"},
+    "SGDClassifier": {
+        "hinge": "hinge",
+        "squared_hinge": "hinge",
+        "perceptron": "hinge",
+        "log_loss": "logistic",
+        "modified_huber": "hinge",
+        "squared_error": "squared",
+    },
+}
+
+
+class Says(NamedTuple):
+    """What a learner's outputs are.
+
+    `loss` is the margin loss that it minimises, None if not known; `kinds` are the kinds of output
+    that it offers, of "margin" and "probability".
+    """
+
+    loss: str | None
+    kinds: tuple[str, ...]
+
+
+@runtime_checkable
+class JointLearner(Protocol):
+    """A learner that trains all problems at once.
+
+    ``fit_joint(X, targets, sample_weight=None, done=None)`` takes targets −1, 0 and +1 of shape
+    (n_samples, n_problems), calls `done` with the number of each problem that is solved, and
+    returns a model with ``outputs(X)`` of shape (n_samples, n_problems), ``part(problems)`` and
+    ``estimator(s)``.
+    """
+
+    def fit_joint(self, X: Any, targets: Any, **options: Any) -> Any:
+        """Train all problems."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Learner:
+    """A binary classifier for some or all problems.
+
+    Attributes
+    ----------
+    estimator : classifier
+    source : str
+        The parameter it comes from, to which metadata are routed.
+    params : mapping
+        Arguments of its ``fit``, one value per sample where they are arrays.
+    """
+
+    estimator: Any
+    source: str = "estimator"
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def says(self) -> Says:
+        """The loss that it minimises, and the kinds of output that it offers."""
+        methods = {"margin": "decision_function", "probability": "predict_proba"}
+        kinds = tuple(kind for kind, name in methods.items() if hasattr(self.estimator, name))
+        return Says(minimised_loss(self.estimator), kinds)
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether it is trained already: its second label is the +1 side of the problem."""
+        return isinstance(self.estimator, FrozenEstimator)
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether it trains all problems at once; a frozen learner is never trained."""
+        return isinstance(self.estimator, JointLearner) and not self.is_frozen
+
+    def fresh(self, seed: int | None = None) -> Any:
+        """Return a clone; its unset ``random_state`` parameters are drawn from `seed`, if given."""
+        learner = clone(self.estimator)
+        if seed is not None:
+            rng = np.random.default_rng(seed)
+            unset = {
+                name: int(rng.integers(2**31))
+                for name, value in sorted(learner.get_params(deep=True).items())
+                if name.rpartition("__")[2] == "random_state" and value is None
+            }
+            learner.set_params(**unset)
+        return learner
+
+    def weight(self, n_samples: int) -> Array:
+        """Return the weights of the samples, 1 if none were given."""
+        given = self.params.get("sample_weight")
+        return np.ones(n_samples) if given is None else np.asarray(given, dtype=float)
+
+
+class TrainedProblem(NamedTuple):
+    """One trained binary problem.
+
+    `estimator` is None while incremental training has seen no sample of the problem's classes.
+    `kernel_columns` are the training samples whose kernel values the estimator expects, None if
+    it does not work on a precomputed kernel.
+    """
+
+    estimator: Any
+    kernel_columns: Indices | None = None
+
+    def outputs(self, X: Any, kind: str) -> Array:
+        """Return the margin, the probability of the +1 side, or the side (−1 or +1)."""
+        if self.estimator is None:
+            return np.full(X.shape[0], {"margin": 0.0, "probability": 0.5, "side": -1.0}[kind])
+        if self.kernel_columns is not None:
+            X = X[:, self.kernel_columns]
+        if kind == "side":
+            plus = np.asarray(self.estimator.predict(X)) == self.estimator.classes_[1]
+            return np.where(plus, 1.0, -1.0)
+        if kind == "margin":
+            return self._last_column("decision_function", X, width=1)
+        return self._last_column("predict_proba", X, width=2)
+
+    def _last_column(self, method: str, X: Any, width: int) -> Array:
+        """Return the last column of what a method gives for X, which must have the right shape."""
+        said = np.asarray(getattr(self.estimator, method)(X), dtype=float)
+        if said.ndim == 1 and width == 1:
+            said = said[:, np.newaxis]
+        if said.shape != (X.shape[0], width):
+            raise ValueError(
+                f"{method} of a binary classifier must give {width} value(s) for each of "
+                f"{X.shape[0]} samples. {self.estimator!r} gave an array of shape {said.shape}."
+            )
+        return said[:, -1]
+
+
+def problem_seeds(random_state: Any, columns: Matrix) -> NDArray[np.int_] | None:
+    """Return a seed for each problem, the same in whatever code it occurs; None without seeds."""
+    if random_state is None:
+        return None
+    first = check_random_state(random_state).randint(2**31)
+    return np.array([crc32(column.tobytes(), first) for column in columns.T])
+
+
+def check_learner(estimator: Any, *, name: str = "estimator") -> Any:
+    """Return a binary classifier, a logistic regression for None.
+
+    Raises ValueError if it is not a classifier with margins or probabilities.
+    """
+    if estimator is None:
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression()
+    if isinstance(estimator, type) or not hasattr(estimator, "fit") or not _classifies(estimator):
+        raise ValueError(
+            f"The {name!r} parameter must be a classifier instance such as SVC(). "
+            f"Got {_name(estimator)} instead."
+        )
+    if not (hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba")):
+        raise ValueError(
+            f"The {name!r} parameter must have decision_function or predict_proba: decoding "
+            f"needs margins or probabilities. {_name(estimator)} has neither; wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV or take another classifier."
+        )
+    return estimator
+
+
+def minimised_loss(estimator: Any) -> str | None:
+    """Return the decoding rule for the loss that `estimator` minimises, None if not known.
+
+    Looks at the last step of a pipeline and at what a search object searches over, and knows
+    subclasses by their parents.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import SVC
+    >>> from polychotomy.learners import minimised_loss
+    >>> minimised_loss(make_pipeline(StandardScaler(), SVC()))
+    'hinge'
+    """
+    learner = _innermost(estimator)
+    if not hasattr(learner, "decision_function"):
+        return None
+    for ancestor in type(learner).__mro__:
+        if ancestor.__name__ in _LOSS_OF:
+            return _LOSS_OF[ancestor.__name__]
+        if ancestor.__name__ in _LOSS_OF_PARAMETER:
+            return _LOSS_OF_PARAMETER[ancestor.__name__].get(learner.loss)
+    return None
+
+
+def with_options(estimator: Any, text: str, known: Mapping[str, Any]) -> Any:
+    """Return a learner with the parameters that an option string sets.
+
+    Parameters
+    ----------
+    estimator : classifier
+    text : str
+        Such as ``"C=10 gamma=0.1"``; empty for the learner itself.
+    known : mapping
+        Names that could have been meant instead, for the error message.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from polychotomy.learners import with_options
+    >>> with_options(SVC(), "C=10 gamma=0.1", {})
+    SVC(C=10, gamma=0.1)
+    """
+    if not text:
+        return estimator
+    if len(text) > _LONGEST_OPTIONS:
+        raise ValueError(
+            f"The options of a problem may have {_LONGEST_OPTIONS} characters. Got {len(text)}."
+        )
+    params = {}
+    for pair in re.split(r" (?=\w+=)", " ".join(text.split())):
+        if not _PAIR.fullmatch(pair):
+            names = ", ".join(map(repr, known)) or "none"
+            raise ValueError(
+                "The options of a problem must be parameters of the estimator, as in "
+                "'C=10 gamma=0.1', or a name in the 'estimators' parameter (there: "
+                f"{names}). Got {text!r}."
+            )
+        name, _, value = pair.partition("=")
+        params[name] = _value(value)
+    try:
+        return clone(estimator).set_params(**params)
+    except ValueError as error:
+        error.add_note(f"This happened with the options {text!r} of a problem.")
+        raise
+
+
+def _value(text: str) -> Any:
+    try:
+        return literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return text
+
+
+def _innermost(estimator: Any) -> Any:
+    from sklearn.model_selection._search import BaseSearchCV
+    from sklearn.pipeline import Pipeline
+
+    while True:
+        if isinstance(estimator, Pipeline):
+            estimator = estimator.steps[-1][1]
+        elif isinstance(estimator, BaseSearchCV | FrozenEstimator):
+            estimator = estimator.estimator
+        else:
+            return estimator
+
+
+def _classifies(estimator: Any) -> bool:
+    try:
+        return bool(is_classifier(estimator))
+    except (AttributeError, TypeError):
+        return False
+
+
+def _name(estimator: Any) -> str:
+    return f"the class {estimator.__name__}" if isinstance(estimator, type) else repr(estimator)

@@ -1,0 +1,152 @@
+"""Choices that a readout rests on: decoding rules, calibrations, methods for probabilities."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import log_loss
+
+from polychotomy.arrays import Array, Indices
+from polychotomy.calibration import CALIBRATIONS, Calibrator, choose_calibration
+from polychotomy.codes import Code
+from polychotomy.decoding import RULES, SIGN_RULES, check_one_vs_one
+from polychotomy.errors import unknown_name
+from polychotomy.learners import Says
+from polychotomy.probability import METHODS, check_method, is_one_vs_rest, solve
+from polychotomy.structures import Node
+
+NO_PROBABILITIES = (
+    "(partial_fit cannot calibrate outputs: use fit, or an estimator with predict_proba and "
+    "calibration='none'.)"
+)
+
+
+def choose_rules(
+    decoder: Any, nodes: Sequence[Node], says: Sequence[Says], index: Indices, calibrates: bool
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the rule of each node, and the form of output that it reads of each distinct problem.
+
+    Parameters
+    ----------
+    decoder : str
+        A rule of :func:`~polychotomy.decoding.decode`, "argmax", "probability" or "auto".
+    nodes : sequence of Node
+    says : sequence of Says
+        Of each distinct problem.
+    index : ndarray of shape (n_problems,)
+        The distinct problem of each problem.
+    calibrates : bool
+        Whether there are probabilities.
+    """
+    rules, forms = [], [""] * len(says)
+    for node in nodes:
+        own = np.unique(index[node.problems])
+        read = {says[s]: _choose_rule(decoder, says[s], node.code) for s in own}
+        for s in own:
+            forms[s] = read[says[s]][1]
+        rules.append(_common_rule(list(read.values()), calibrates))
+    return tuple(rules), tuple(forms)
+
+
+def automatic_decoder(code: Code, loss: str | None) -> str | None:
+    """Return the rule that "auto" stands for; None if the learner's loss is not known.
+
+    One-vs-one takes votes: a sample says little in the many problems without its class, but may
+    say it with confidence, and votes bound what that can do. Where pairs are missing, votes favour
+    the classes that take part more often. Two classes are the binary classifier itself, which has
+    its own loss.
+    """
+    return "votes" if code.n_classes > 2 and code.is_one_vs_one else loss
+
+
+def choose_methods(method: Any, nodes: Sequence[Node]) -> tuple[str, ...]:
+    """Return how each node's probabilities are solved for; "auto" is left to held-out outputs."""
+    return tuple(_choose_method(method, node.code) for node in nodes)
+
+
+def choose_calibrations(calibration: Any, says: Sequence[Says]) -> tuple[str, ...]:
+    """Return the calibration of each distinct problem."""
+    chosen = {said: choose_calibration(calibration, *said) for said in set(says)}
+    return tuple(chosen[said] for said in says)
+
+
+def fit_calibrators(
+    calibrations: Sequence[str],
+    outputs: Sequence[Array],
+    positive: Sequence[Any],
+    weights: Sequence[Array],
+    *,
+    shared: bool,
+) -> tuple[Calibrator | None, ...]:
+    """Return the calibrator of each problem, None where the outputs are probabilities already.
+
+    With `shared`, one is fitted to the outputs of all problems.
+    """
+    data = list(zip(outputs, positive, weights, strict=True))
+    if shared and calibrations[0] != "none":
+        pooled = [np.concatenate(parts) for parts in zip(*data, strict=True)]
+        return (CALIBRATIONS[calibrations[0]](*pooled),) * len(data)
+    return tuple(
+        None if name == "none" else CALIBRATIONS[name](*parts)
+        for name, parts in zip(calibrations, data, strict=True)
+    )
+
+
+def better_method(q: Array, code: Code, child: Indices, weight: Array) -> str:
+    """Return the method with the lower log loss for one-vs-rest: normalise or least squares.
+
+    Probabilities are kept off 0, where the log loss of one sample would decide.
+    """
+    labels = np.arange(code.n_classes)
+    losses = {}
+    for method in ("normalise", "least_squares"):
+        p = np.maximum(solve(q, code, method), 1e-6)
+        p /= p.sum(axis=1, keepdims=True)
+        losses[method] = log_loss(child, p, labels=labels, sample_weight=weight)
+    return min(losses, key=lambda method: losses[method])
+
+
+def _choose_rule(decoder: object, said: Says, code: Code) -> tuple[str, str]:
+    """Return the rule, and the form of outputs that it reads."""
+    if isinstance(decoder, str) and decoder == "auto":
+        decoder = automatic_decoder(code, said.loss)
+        if decoder == said.loss and decoder is not None:
+            return decoder, "margin"
+        if decoder is None:
+            return "linear", "probability" if "probability" in said.kinds else "margin"
+    if not isinstance(decoder, str) or decoder not in {*RULES, "argmax", "probability"}:
+        raise unknown_name("decoder", decoder, [*RULES, "argmax", "probability", "auto"])
+    if decoder == "ddag" and code.n_classes > 2:
+        check_one_vs_one(code)
+    if decoder == "argmax" and code.n_classes > 2 and not is_one_vs_rest(code):
+        raise ValueError(
+            "The decoder 'argmax' takes the output of problem r as the score of class r, and needs "
+            f"a code that is one-vs-rest. Got {code!r}."
+        )
+    if "margin" in said.kinds:
+        return decoder, "margin"
+    return decoder, "log_odds" if decoder in {*SIGN_RULES, "argmax"} else "probability"
+
+
+def _common_rule(read: list[tuple[str, str]], calibrates: bool) -> str:
+    """Return the rule for a node whose learners may be of different kinds."""
+    rules, forms = {rule for rule, _ in read}, {form for _, form in read}
+    rule = rules.pop() if len(rules) == 1 else "probability"
+    if rule == "probability" or (len(forms) > 1 and rule not in SIGN_RULES):
+        if not calibrates:
+            raise ValueError(
+                "A node whose learners give outputs on different scales, or with the decoder "
+                "'probability', needs probabilities, and there are none. Set 'probability' to "
+                f"something other than None, or take the decoder 'votes'. {NO_PROBABILITIES}"
+            )
+        return "probability"
+    return rule
+
+
+def _choose_method(method: Any, code: Code) -> str:
+    if method == "auto":
+        return "coupling" if code.is_one_vs_one else "auto"
+    if code.matrix.shape == (2, 1) and isinstance(method, str) and method in METHODS:
+        return method if METHODS[method].suits(code) else "least_squares"  # nothing to solve
+    check_method(method, code, "probability")
+    return str(method)

@@ -1,0 +1,443 @@
+"""The way back: from the outputs of problems to class scores, probabilities and classes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polychotomy.arrays import Array, Indices
+from polychotomy.calibration import Calibrator, limit
+from polychotomy.codes import Code, DistinctProblems
+from polychotomy.decoding import (
+    accepted_by_confidence,
+    accepted_by_votes,
+    check_outputs,
+    decode,
+)
+from polychotomy.learners import Says
+from polychotomy.probability import is_one_vs_rest, solve
+from polychotomy.readout import _paths
+from polychotomy.readout._choices import (
+    better_method,
+    choose_calibrations,
+    choose_methods,
+    choose_rules,
+    fit_calibrators,
+)
+from polychotomy.structures import Node
+
+_SMALLEST = np.nextafter(0, 1)
+
+
+class Ask(Protocol):
+    """How a readout asks the trained problems about a set of samples."""
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples there are."""
+        ...
+
+    def __call__(
+        self, kind: str, which: Sequence[int] | None = None, rows: Indices | None = None
+    ) -> Array:
+        """Return outputs of a kind ("side", "margin" or "probability"), a column per problem.
+
+        `which` are distinct problems, by default all; `rows` are samples, by default all.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Readout:
+    """What becomes of the outputs of the distinct problems; it knows arrays, not estimators.
+
+    Attributes
+    ----------
+    code : Code
+        All problems as one flat code.
+    nodes : tuple of Node
+        The nodes that they belong to; a single one for a flat code.
+    distinct : DistinctProblems
+        Which problem is which distinct one.
+    says : tuple of Says
+        Of each distinct problem: the learner's loss, and the kinds of output that it offers.
+    rules : tuple of str
+        How each node's outputs are decoded; "argmax" takes them as scores, "probability" takes the
+        children's probabilities.
+    forms : tuple of str
+        The form of each distinct problem's output that the rules read: "margin", or from the
+        probability p of the + side "probability" (2p − 1) or "log_odds".
+    calibrations : tuple of str or None
+        Of each distinct problem; None if there are no probabilities.
+    methods : tuple of str or None
+        How the probabilities of each node's children are solved for.
+    calibrators : tuple of Calibrator or None
+        Of each distinct problem, None where its own probabilities are used.
+    counts : ndarray of shape (n_distinct,) or None
+        Total weight of each problem's samples.
+    path : {"recursive", "most_probable", "least_squares", "ddag"}
+        How the nodes of a structure are put together.
+    shared : bool
+        Whether all problems have one calibrator.
+    n_jobs : int or None
+        Threads that solve for probabilities.
+    """
+
+    code: Code
+    nodes: tuple[Node, ...]
+    distinct: DistinctProblems
+    says: tuple[Says, ...]
+    rules: tuple[str, ...]
+    forms: tuple[str, ...]
+    calibrations: tuple[str, ...] | None
+    methods: tuple[str, ...] | None
+    calibrators: tuple[Calibrator | None, ...] | None = None
+    counts: Array | None = None
+    path: str = "recursive"
+    shared: bool = False
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        problems: Any,
+        trainer: Any,
+        *,
+        decoder: Any,
+        probability: Any,
+        calibration: Any = "auto",
+        path: str = "recursive",
+        shared: bool = False,
+        in_batches: bool = False,
+        n_jobs: int | None = None,
+    ) -> "Readout":
+        """Return the readout of problems, not calibrated yet; raise ValueError for bad choices.
+
+        Parameters
+        ----------
+        problems : Problems
+            With `code` and `nodes`.
+        trainer : Trainer
+            With `distinct` and `says`.
+        decoder, probability, calibration : str
+            As the parameters of :class:`~polychotomy.CodeClassifier`; `probability` may be None.
+        path, shared, n_jobs
+            As the attributes.
+        in_batches : bool, default=False
+            Whether training goes on batch by batch: then there are no held-out outputs, and no
+            probabilities that need them.
+        """
+        says, distinct, nodes = trainer.says, trainer.distinct, problems.nodes
+        calibrations = methods = None
+        if probability is not None:
+            methods = choose_methods(probability, nodes)
+            calibrations = choose_calibrations(calibration, says)
+            if in_batches and set(calibrations) != {"none"}:
+                calibrations = methods = None
+        rules, forms = choose_rules(decoder, nodes, says, distinct.index, methods is not None)
+        return cls(
+            problems.code,
+            nodes,
+            distinct,
+            says,
+            rules,
+            forms,
+            calibrations,
+            methods,
+            path=path,
+            shared=shared,
+            n_jobs=n_jobs,
+        )
+
+    @property
+    def needs_calibration(self) -> bool:
+        """Whether there are probabilities that need held-out outputs."""
+        return self.calibrations is not None and set(self.calibrations) != {"none"}
+
+    @property
+    def held_out_kinds(self) -> tuple[str, ...]:
+        """The kind of output of each distinct problem that its calibration reads."""
+        calibrations = self.calibrations or ("none",) * len(self.says)
+        return tuple(
+            "margin" if name != "none" and "margin" in said.kinds else "probability"
+            for name, said in zip(calibrations, self.says, strict=True)
+        )
+
+    def calibrated(self, counts: Array, held_out: Any = None) -> "Readout":
+        """Return the readout with calibrators, and with a method where "auto" left it open.
+
+        Parameters
+        ----------
+        counts : ndarray of shape (n_distinct,)
+            Total weight of each problem's samples.
+        held_out : HeldOut, optional
+            Needed if :attr:`needs_calibration`.
+        """
+        if self.calibrations is None or self.methods is None:
+            return self
+        methods = tuple("least_squares" if m == "auto" else m for m in self.methods)
+        counts = np.maximum(counts, np.finfo(float).tiny)
+        if held_out is None:
+            own = (None,) * len(self.says)
+            return replace(self, methods=methods, calibrators=own, counts=counts)
+        targets, kinds = held_out.targets, self.held_out_kinds
+        samples = [targets.samples(s) for s in range(targets.n_problems)]
+        calibrators = fit_calibrators(
+            self.calibrations,
+            [_calibrated_form(o, k) for o, k in zip(held_out.outputs, kinds, strict=True)],
+            [targets.sides(s, own) > 0 for s, own in enumerate(samples)],
+            [w[own] for w, own in zip(held_out.weights, samples, strict=True)],
+            shared=self.shared,
+        )
+        found = replace(self, methods=methods, calibrators=calibrators, counts=counts)
+        return found._with_better_methods(self.methods, held_out) if held_out.by_folds else found
+
+    def replace(self, *, decoder: Any = None, probability: Any = "auto") -> "Readout":
+        """Return a readout with another decoder, or another way to probabilities.
+
+        Parameters
+        ----------
+        decoder : str, optional
+            None leaves the rules as they are.
+        probability : str, default="auto"
+            ``"auto"`` leaves the methods as they are.
+
+        Raises
+        ------
+        ValueError
+            The decoder or the method does not suit the code.
+        """
+        methods, rules, forms = self.methods, self.rules, self.forms
+        if methods is not None and probability not in (None, "auto"):
+            methods = choose_methods(probability, self.nodes)
+        if decoder is not None:
+            index = self.distinct.index
+            rules, forms = choose_rules(decoder, self.nodes, self.says, index, methods is not None)
+        return replace(self, methods=methods, rules=rules, forms=forms)
+
+    def along(self, path: str) -> "Readout":
+        """Return a readout that puts the nodes together in another way."""
+        return replace(self, path=path)
+
+    # From outputs to classes
+
+    def outputs(
+        self, ask: Ask, problems: slice = slice(None), rows: Indices | None = None
+    ) -> Array:
+        """Return the outputs of some problems, a column for each: positive for the +1 side."""
+        which, place = self._asked(problems)
+        kinds = ["margin" if self.forms[s] == "margin" else "probability" for s in which]
+        outputs = self._said(ask, which, kinds, rows)
+        for c, s in enumerate(which):
+            if self.forms[s] != "margin":
+                outputs[:, c] = _FORMS[self.forms[s]](outputs[:, c])
+        return outputs[:, place] * self.distinct.sign[problems]
+
+    def scores(self, ask: Ask) -> Array:
+        """Return the score of each class, larger being better, shape (n_samples, n_classes).
+
+        Where the most probable class is predicted, these are the probabilities. In a tree, they
+        are the smallest lead, over the nodes on the way to the class, of its child over the
+        others; in a DDAG, the step in which the class was eliminated.
+        """
+        if self._takes_most_probable:
+            return self.probabilities(ask)
+        if self._eliminates:
+            return _paths.eliminate(self, ask)[0]
+        if len(self.nodes) > 1:
+            return _paths.smallest_leads(self, ask)
+        place = np.argsort([-1 - below for below in self.nodes[0].below])
+        return self.node_scores(0, ask)[:, place]
+
+    def decision(self, scores: Array) -> Array:
+        """Return scores as ``decision_function`` does: one column's worth for two classes."""
+        if scores.shape[1] > 2:
+            return scores
+        signed = self.is_direct(0) or self.rules[0] == "argmax"
+        return scores[:, 1] if signed else scores[:, 1] - scores[:, 0]
+
+    def decide(self, ask: Ask) -> tuple[Indices, list["_paths.Visit"]]:
+        """Return the winning class of each sample, and which problems were asked of which."""
+        k = self.code.n_classes
+        everything = [(slice(0, self.code.n_problems), np.arange(ask.n_samples))]
+        if self.path == "least_squares" and k > 2:
+            return self.probabilities(ask).argmax(axis=1), everything
+        if self._eliminates:
+            scores, visits = _paths.eliminate(self, ask)
+            return scores.argmax(axis=1), visits
+        if self.path == "most_probable" and k > 2:
+            return _paths.search(self, ask)
+        return _paths.descend(self, ask)
+
+    def reject(
+        self, ask: Ask, rule: str, threshold: float | None
+    ) -> tuple[Indices, NDArray[np.bool_]]:
+        """Return the winning classes, and which of them to accept."""
+        if rule == "votes":
+            outputs = self.outputs(ask)
+            scores = self._decoded(0, outputs, "votes")
+            return scores.argmax(axis=1), accepted_by_votes(outputs, self.code)
+        assert threshold is not None
+        if rule == "probability":
+            p = self.probabilities(ask)
+            return p.argmax(axis=1), accepted_by_confidence(p, threshold)
+        scores = self.scores(ask)
+        direct = any(self.is_direct(i) for i in range(len(self.nodes)))
+        winners = self.decide(ask)[0] if direct else scores.argmax(axis=1)
+        if scores.shape[1] == 2:
+            scores = np.abs(self.decision(scores))[:, np.newaxis]
+        return winners, accepted_by_confidence(scores, threshold)
+
+    def choose_child(self, i: int, ask: Ask, rows: Indices | None = None) -> Indices:
+        """Return the winning child of node i for each sample."""
+        if not self.is_direct(i):
+            return self.node_scores(i, ask, rows).argmax(axis=1)
+        node = self.nodes[i]
+        column = node.problems.start
+        plus = int(np.argmax(node.code.matrix[:, 0] == self.distinct.sign[column]))
+        side = ask("side", [int(self.distinct.index[column])], rows)[:, 0]
+        return np.where(side > 0, plus, 1 - plus)
+
+    def node_scores(self, i: int, ask: Ask, rows: Indices | None = None) -> Array:
+        """Return the scores of node i's children, larger being better."""
+        if self.rules[i] == "probability":
+            return self.child_probabilities(i, ask, rows)
+        return self._decoded(i, self.outputs(ask, self.nodes[i].problems, rows), self.rules[i])
+
+    def is_direct(self, i: int) -> bool:
+        """Whether node i has two children and one problem, whose classifier decides by itself."""
+        if self.nodes[i].code.n_classes > 2 or self.rules[i] == "probability":
+            return False
+        return bool(np.ptp(self.distinct.index[self.nodes[i].problems]) == 0)
+
+    # From outputs to probabilities
+
+    def probabilities(self, ask: Ask) -> Array:
+        """Return the class probabilities, shape (n_samples, n_classes).
+
+        In a structure, these are products of the children's probabilities on the way to each class
+        or, with the path "least_squares", the solution for all problems at once.
+        """
+        if self.path == "least_squares":
+            return solve(self.binary(ask), self.code, "least_squares", n_jobs=self.n_jobs)
+        p = np.empty((ask.n_samples, self.code.n_classes))
+        reached: dict[int, Array] = {0: np.ones(ask.n_samples)}
+        q = self.binary(ask)
+        for i, node in enumerate(self.nodes):
+            here = reached.pop(i)
+            children = self._of_children(i, q[:, node.problems])
+            for c, below in enumerate(node.below):
+                if below < 0:
+                    p[:, -1 - below] = here * children[:, c]
+                else:
+                    reached[below] = here * children[:, c]
+        return p
+
+    def binary(self, ask: Ask, problems: slice = slice(None), rows: Indices | None = None) -> Array:
+        """Return the probability of the + side of some problems, a column for each."""
+        which, place = self._asked(problems)
+        kinds = [self.held_out_kinds[s] for s in which]
+        outputs = self._said(ask, which, kinds, rows)
+        if np.isnan(outputs).any():
+            raise ValueError(
+                "The outputs of the binary problems must be numbers. Got NaN for sample "
+                f"{np.argwhere(np.isnan(outputs))[0, 0]}; check that its features are valid."
+            )
+        q = np.column_stack([self._calibrate(s, o) for s, o in zip(which, outputs.T, strict=True)])
+        return np.where(self.distinct.sign[problems] > 0, q[:, place], 1 - q[:, place])
+
+    def child_probabilities(self, i: int, ask: Ask, rows: Indices | None = None) -> Array:
+        """Return the probabilities of node i's children."""
+        return self._of_children(i, self.binary(ask, self.nodes[i].problems, rows))
+
+    @property
+    def _takes_most_probable(self) -> bool:
+        return self.path in ("least_squares", "most_probable") and self.code.n_classes > 2
+
+    @property
+    def _eliminates(self) -> bool:
+        return self.path == "ddag" and self.code.n_classes > 2
+
+    def _decoded(self, i: int, outputs: Array, rule: str) -> Array:
+        code = self.nodes[i].code
+        if self.is_direct(i):
+            return check_outputs(outputs, code.matrix)[:, :1] * code.matrix[:, 0]
+        if rule != "argmax":
+            return decode(outputs, code, rule)
+        outputs = check_outputs(outputs, code.matrix)
+        return outputs if code.n_classes > 2 else outputs - outputs.mean(axis=1, keepdims=True)
+
+    def _of_children(self, i: int, q: Array) -> Array:
+        """Return the probabilities of node i's children from those of its own problems."""
+        assert self.methods is not None
+        assert self.counts is not None
+        node, method = self.nodes[i], self.methods[i]
+        if node.code.matrix.shape == (2, 1) and method in ("least_squares", "coupling"):
+            q = q if node.code.matrix[0, 0] > 0 else 1 - q
+            return np.hstack([q, 1 - q])
+        counts = self.counts[self.distinct.index[node.problems]]
+        return solve(q, node.code, method, sample_counts=counts, n_jobs=self.n_jobs)
+
+    def _calibrate(self, s: int, outputs: Array) -> Array:
+        """Return the probability of the + side of one distinct problem."""
+        assert self.calibrators is not None
+        calibrator = self.calibrators[s]
+        if calibrator is None:
+            return outputs
+        return calibrator(_calibrated_form(outputs, self.held_out_kinds[s]))
+
+    def _asked(self, problems: slice) -> tuple[Indices, Indices]:
+        """Return the distinct problems behind some problems, and where each of these is found."""
+        which, place = np.unique(self.distinct.index[problems], return_inverse=True)
+        return which, place.ravel()
+
+    def _said(self, ask: Ask, which: Indices, kinds: Sequence[str], rows: Indices | None) -> Array:
+        """Return the outputs of distinct problems, each of its kind; one question per kind."""
+        everything = len(which) == len(self.says)
+        if len(set(kinds)) == 1:
+            return ask(kinds[0], None if everything else which.tolist(), rows)
+        n = ask.n_samples if rows is None else len(rows)
+        outputs = np.empty((n, len(which)))
+        for kind in dict.fromkeys(kinds):
+            columns = [c for c, each in enumerate(kinds) if each == kind]
+            outputs[:, columns] = ask(kind, which[columns].tolist(), rows)
+        return outputs
+
+    def _with_better_methods(self, asked: Sequence[str], held_out: Any) -> "Readout":
+        """Settle, on held-out outputs, how one-vs-rest nodes are solved where "auto" was asked."""
+        methods = list(self.methods or ())
+        y = held_out.targets.y
+        for i, node in enumerate(self.nodes):
+            if asked[i] != "auto" or not is_one_vs_rest(node.code):
+                continue
+            samples = np.flatnonzero(node.child[y] >= 0)  # every problem here has all of them
+            which = self.distinct.index[node.problems]
+            q = np.column_stack([self._calibrate(s, held_out.outputs[s]) for s in which])
+            q = np.where(self.distinct.sign[node.problems] > 0, q, 1 - q)
+            weight = held_out.weights[which[0]][samples]
+            methods[i] = better_method(q, node.code, node.child[y[samples]], weight)
+        return replace(self, methods=tuple(methods))
+
+
+def _centred(p: Array) -> Array:
+    return 2 * p - 1
+
+
+def _log_odds(p: Array) -> Array:
+    """Return log p/(1−p) with ±744, the logarithm of the smallest float, for 1 and 0.
+
+    For ½ it is the largest negative float: a binary classifier with equal probabilities predicts
+    its first class.
+    """
+    odds = np.log(np.maximum(p, _SMALLEST)) - np.log(np.maximum(1 - p, _SMALLEST))
+    return np.where(p == 0.5, -_SMALLEST, odds)
+
+
+_FORMS = {"probability": _centred, "log_odds": _log_odds}
+
+
+def _calibrated_form(outputs: Array, kind: str) -> Array:
+    """Return what a calibrator reads: margins, or the log-odds of probabilities within bounds."""
+    return outputs if kind == "margin" else limit(_log_odds(outputs))

@@ -1,0 +1,262 @@
+"""Reductions by name: what can be compared, and how each is made from a binary classifier."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from polychotomy.classifiers import Cost
+from polychotomy.codes import available_codes
+from polychotomy.decoding import RULES
+from polychotomy.errors import unknown_name
+from polychotomy.probability import METHODS
+from polychotomy.reductions._families import (
+    Family,
+    code_family,
+    learned_kernel_family,
+    majority_family,
+    native_family,
+    replicated_family,
+    single_call_family,
+    tree_family,
+)
+
+ANY = "*"
+KEYWORDS = ("standard", "all")
+
+_ALIASES = {
+    "ovr": "one_vs_rest",
+    "ova": "one_vs_rest",
+    "ovo": "one_vs_one",
+    "all_pairs": "one_vs_one",
+}
+_STANDARD_CODES = ("one_vs_rest", "one_vs_one", "dense_random", "bch")
+# Not the orthogonal code: its rows are equally far apart, as those of the identity.
+_EXTENSIONS = ("identity", "single", "hamming", "bch")
+
+_REDUCTIONS: dict[str, Family] = {
+    **{name: code_family(name, name in _STANDARD_CODES) for name in available_codes()},
+    "linkage_tree": tree_family("linkage", standard=True),
+    "balanced_tree": tree_family("balanced"),
+    "chain": tree_family("chain"),
+    "ddag": tree_family("ddag"),
+    **{f"sbc_{name}": replicated_family(name) for name in _EXTENSIONS},
+    "sbc_ecoc": single_call_family("bch"),
+    "sbc_kernel": learned_kernel_family("learned"),
+    "sbc_kernel_frequencies": learned_kernel_family("class_frequencies"),
+    "native": native_family(),
+    "majority": majority_family(),
+}
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A reduction by name, with its decoder and its way to probabilities.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`available_reductions`, or a short form: ``"ovr"`` or ``"ova"`` for
+        one_vs_rest, ``"ovo"`` or ``"all_pairs"`` for one_vs_one.
+    decoder : str, default="auto"
+        For codes and ``sbc_ecoc``, see :class:`~polychotomy.CodeClassifier`. In a search ``"*"``
+        stands for all.
+    probability : str or None, default="auto"
+        The method for probabilities; None for none. In a search ``"*"`` stands for all.
+
+    Notes
+    -----
+    ``native`` is the learner's own multi-class form, ``majority`` the baseline that always predicts
+    the largest class.
+
+    The names with ``sbc_`` are a single binary classifier for all classes. ``sbc_identity``,
+    ``sbc_single``, ``sbc_hamming`` and ``sbc_bch`` are a
+    :class:`~polychotomy.SingleBinaryClassifier` with that extension, ``sbc_ecoc`` is its scheme
+    ``"single_call"`` with a BCH code. ``sbc_kernel`` and ``sbc_kernel_frequencies`` are a
+    :class:`~polychotomy.KernelSBCClassifier` with learned weights, and with those of the class
+    frequencies; it takes C, gamma, tol, cache_size, dtype and n_jobs of a
+    :class:`~polychotomy.SharedKernelSVC`.
+
+    Examples
+    --------
+    >>> from polychotomy.reductions import Reduction
+    >>> print(Reduction.of("bch:hamming"), Reduction("ovr"))
+    bch:hamming one_vs_rest
+    >>> Reduction.of("bch:hamming").make(None).decoder
+    'hamming'
+    """
+
+    name: str
+    decoder: str = "auto"
+    probability: str | None = "auto"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", _ALIASES.get(self.name, self.name))
+        if self.name not in _REDUCTIONS:
+            raise unknown_name("reductions", self.name, list(_REDUCTIONS))
+        if self.decoder != "auto" and not self.has_decoder:
+            raise ValueError(
+                f"The reduction {self.name!r} has no decoder to choose. Got {self.decoder!r}."
+            )
+        decoders = [*RULES, "probability", "auto"]
+        if self.decoder not in (*decoders, ANY):
+            raise unknown_name("decoder", self.decoder, decoders)
+        methods = [*METHODS, "auto"]
+        if self.probability is not None and self.probability not in (*methods, ANY):
+            raise unknown_name("probability", self.probability, methods)
+        if self.probability not in (None, "auto", ANY) and not self._family.has_probability:
+            raise ValueError(
+                f"The reduction {self.name!r} has no method for probabilities to choose. "
+                f"Got {self.probability!r}."
+            )
+        if self.decoder == "probability" and self.probability is None:
+            raise ValueError(f"The decoder 'probability' needs probabilities. Got {str(self)!r}.")
+
+    @classmethod
+    def of(cls, text: str) -> "Reduction":
+        """Return the reduction of "name", "name:decoder" or "name:decoder:probability".
+
+        The last may be None, for no probabilities. What is left empty is "auto".
+        """
+        name, *rest = text.split(":", 2)
+        decoder, probability = [each or "auto" for each in [*rest, "", ""][:2]]
+        return cls(name, decoder, None if probability == "None" else probability)
+
+    @property
+    def has_decoder(self) -> bool:
+        """Whether there is a decoder to choose."""
+        return self._family.has_decoder
+
+    @property
+    def has_probability(self) -> bool:
+        """Whether there is a method for probabilities to choose."""
+        return self._family.has_probability
+
+    @property
+    def cost(self) -> Cost | None:
+        """What it costs, where that does not depend on the classes; else None."""
+        return self._family.cost
+
+    @property
+    def _family(self) -> Family:
+        return _REDUCTIONS[self.name]
+
+    def __str__(self) -> str:
+        parts = [self.name, self.decoder, str(self.probability)]
+        while len(parts) > 1 and parts[-1] == "auto":
+            parts.pop()
+        return ":".join(parts)
+
+    def unsuited(self, estimator: Any) -> str:
+        """Return why it cannot be made of a binary classifier, "" if it can.
+
+        Parameters
+        ----------
+        estimator : classifier or None
+            The binary classifier; None for the default, which suits.
+
+        Returns
+        -------
+        reason : str
+            A sentence or two.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from polychotomy.reductions import Reduction
+        >>> Reduction("one_vs_one").unsuited(LogisticRegression())
+        ''
+        >>> Reduction("sbc_bch").unsuited(LogisticRegression())
+        "The 'estimator' parameter must not be linear in its features, ..."
+        """
+        return self._family.unsuited(estimator)
+
+    def make(self, estimator: Any, **options: Any) -> Any:
+        """Return the untrained classifier.
+
+        Parameters
+        ----------
+        estimator : classifier or None
+            The binary classifier; None for the default.
+        **options
+            Further parameters, such as ``n_jobs`` and ``random_state``.
+
+        Raises
+        ------
+        ValueError
+            With ``"*"`` for the decoder or the probabilities; by ``sbc_kernel`` and
+            ``sbc_kernel_frequencies`` for a binary classifier other than a SharedKernelSVC with
+            the kernel rbf. Other reductions that it does not suit refuse it when they are trained.
+        """
+        if ANY in (self.decoder, self.probability):
+            raise ValueError(
+                f"In {str(self)!r} the * stands for all that there are, which a ReductionSearchCV "
+                "tries. Name one to make a classifier."
+            )
+        if self.has_decoder:
+            options["decoder"] = self.decoder
+        return self._family.make(estimator, probability=self.probability, **options)
+
+
+def available_reductions(which: str = "all") -> tuple[str, ...]:
+    """Return the names of reductions: ``"all"``, or the ``"standard"`` ones.
+
+    Examples
+    --------
+    >>> from polychotomy.reductions import available_reductions
+    >>> available_reductions("standard")
+    ('one_vs_rest', 'one_vs_one', 'dense_random', 'bch', 'linkage_tree', 'native', 'majority')
+    """
+    if which not in KEYWORDS:
+        raise unknown_name("reductions", which, ["all", "standard"])
+    return tuple(name for name, family in _REDUCTIONS.items() if which == "all" or family.standard)
+
+
+def suitable_reductions(
+    asked: str | Sequence[str], estimator: Any
+) -> tuple[list[Reduction], dict[str, str]]:
+    """Return the reductions of these names, and what keywords leave out, with the reasons.
+
+    Parameters
+    ----------
+    asked : "standard", "all" or sequence of str
+        Names as :class:`Reduction` writes them; keywords among them stand for all that suit.
+    estimator : classifier
+        The binary learner.
+
+    Examples
+    --------
+    >>> from polychotomy import SharedKernelSVC
+    >>> from polychotomy.reductions import suitable_reductions
+    >>> chosen, left_out = suitable_reductions(["bch:l1", "standard"], SharedKernelSVC())
+    >>> [str(reduction) for reduction in chosen]
+    ['bch:l1', 'one_vs_rest', 'one_vs_one', 'dense_random', 'bch', 'linkage_tree', 'majority']
+    >>> left_out
+    {'native': "... SharedKernelSVC separates two classes only."}
+    """
+    if isinstance(asked, str):
+        available_reductions(asked)  # raises unless it is a keyword
+    chosen: dict[Reduction, None] = {}
+    left_out = {}
+    for name in [asked] if isinstance(asked, str) else asked:
+        if name not in KEYWORDS:
+            chosen[Reduction.of(name)] = None
+            continue
+        for reduction in map(Reduction, available_reductions(name)):
+            if reason := reduction.unsuited(estimator):
+                left_out[reduction.name] = reason
+            else:
+                chosen[reduction] = None
+    return list(chosen), left_out
+
+
+def is_baseline(name: str) -> bool:
+    """Whether a reduction is there to be compared with, and never recommended.
+
+    Examples
+    --------
+    >>> from polychotomy.reductions import is_baseline
+    >>> is_baseline("majority"), is_baseline("bch:hamming")
+    (True, False)
+    """
+    family = _REDUCTIONS.get(name.partition(":")[0])
+    return family is not None and family.baseline

@@ -1,0 +1,90 @@
+"""The layout of a structure over the classes of a classifier: its nodes and its flat matrix."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from polychotomy.arrays import Indices, Matrix
+from polychotomy.codes import Code
+from polychotomy.structures._structure import Structure
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A node of a structure, laid out over the classes.
+
+    Attributes
+    ----------
+    code : Code
+        The code over the children.
+    problems : slice
+        The node's columns in the flat matrix.
+    child : ndarray of shape (n_classes,)
+        The child that contains each class, −1 for classes not below this node.
+    below : tuple of int
+        For each child the number of its node, or −1 − r if it is class r.
+    """
+
+    code: Code
+    problems: slice
+    child: Indices
+    below: tuple[int, ...]
+
+
+def single_node(code: Code) -> tuple[Node, ...]:
+    """Return the layout of a flat code: one node whose children are the classes, in order.
+
+    Examples
+    --------
+    >>> from polychotomy.codes import one_vs_rest
+    >>> from polychotomy.structures import single_node
+    >>> single_node(one_vs_rest(3))[0].below
+    (-1, -2, -3)
+    """
+    k = code.n_classes
+    return (Node(code, slice(0, code.n_problems), np.arange(k), tuple(-1 - r for r in range(k))),)
+
+
+def lay_out(structure: Structure, row: dict[object, int]) -> tuple[Matrix, tuple[Node, ...]]:
+    """Return the flat matrix and the nodes of a structure, parents before children.
+
+    Parameters
+    ----------
+    structure : Structure
+    row : dict
+        The class index of each label, its row in the matrix.
+
+    Returns
+    -------
+    matrix : int8 ndarray of shape (n_classes, n_problems)
+    nodes : tuple of Node
+
+    Examples
+    --------
+    >>> from polychotomy.structures import balanced, lay_out
+    >>> matrix, nodes = lay_out(balanced("abc"), {"a": 0, "b": 1, "c": 2})
+    >>> matrix
+    array([[-1,  0],
+           [ 1, -1],
+           [ 1,  1]], dtype=int8)
+    >>> nodes[0].below  # class 0, and the second node
+    (-1, 1)
+    """
+    inner = list(structure.nodes())
+    number = {id(node): i for i, node in enumerate(inner)}
+    matrix = np.zeros((len(row), structure.n_problems), dtype=np.int8)
+    nodes, start = [], 0
+    for node in inner:
+        assert node.code is not None
+        child = np.full(len(row), -1)
+        for c, part in enumerate(node.children):
+            child[[row[label] for label in part.classes]] = c
+        problems = slice(start, start + node.code.n_problems)
+        members = np.flatnonzero(child >= 0)
+        matrix[members, problems] = node.code.matrix[child[members]]
+        below = tuple(
+            -1 - row[c.classes[0]] if c.is_class else number[id(c)] for c in node.children
+        )
+        nodes.append(Node(node.code, problems, child, below))
+        start = problems.stop
+    return matrix, tuple(nodes)

@@ -1,0 +1,49 @@
+"""From problems to trained problems and held-out outputs."""
+
+from polychotomy.training._inputs import (
+    Params,
+    check_batch_labels,
+    check_data,
+    check_labels,
+    check_params,
+    route_params,
+    unless_fit_fails,
+)
+from polychotomy.training._joint_trainer import JointlyTrained, JointTrainer
+from polychotomy.training._problems import (
+    Asking,
+    Counts,
+    Folds,
+    HeldOut,
+    Problems,
+    RememberedOutputs,
+    TrainedProblems,
+    Trainer,
+)
+from polychotomy.training._progress import FitProgress
+from polychotomy.training._separate_trainer import SeparatelyTrained, SeparateTrainer
+from polychotomy.training._shared_problems import shared_problems
+
+__all__ = [
+    "Asking",
+    "Counts",
+    "FitProgress",
+    "Folds",
+    "HeldOut",
+    "JointTrainer",
+    "JointlyTrained",
+    "Params",
+    "Problems",
+    "RememberedOutputs",
+    "SeparateTrainer",
+    "SeparatelyTrained",
+    "TrainedProblems",
+    "Trainer",
+    "check_batch_labels",
+    "check_data",
+    "check_labels",
+    "check_params",
+    "route_params",
+    "shared_problems",
+    "unless_fit_fails",
+]

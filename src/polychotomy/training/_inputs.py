@@ -1,0 +1,163 @@
+"""The inputs of ``fit``: samples, labels, weights and metadata, validated and routed."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled, process_routing
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, has_fit_parameter, validate_data
+
+from polychotomy.arrays import Indices
+
+Params = dict[str, Any]
+
+
+def check_data(estimator: Any, X: Any, y: Any = None, *, reset: bool = True) -> Any:
+    """Validate X and y, leaving checks of the features to the binary classifier.
+
+    Arrays and sparse matrices are validated, finite or not. Data frames stay data frames, because
+    the binary classifier may be a pipeline that selects columns by name; collections of texts or
+    dictionaries stay as they are. Kernels are cut into parts, so they must be arrays.
+    """
+    pairwise = get_tags(estimator).input_tags.pairwise
+    with_y = reset or y is not None
+    if with_y and y is None:
+        raise ValueError(
+            "This estimator requires y to be passed, but the target y is None: give the labels."
+        )
+    if _is_collection(X):
+        X = np.asarray(X, dtype=object)
+    elif pairwise or not _is_frame(X):
+        options: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric" if pairwise else None}
+        options |= {"ensure_all_finite": pairwise, "reset": reset}
+        checked = validate_data(estimator, X, **({"y": y} if with_y else {}), **options)
+        if pairwise and with_y:
+            _check_square(checked[0])
+        return checked
+    else:
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if not with_y:
+        return X
+    if X.shape[0] == 0:
+        raise ValueError("Found array with 0 sample(s), while a minimum of 1 is required.")
+    y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"), warn=True)
+    check_consistent_length(X, y)
+    return X, y
+
+
+@contextmanager
+def unless_fit_fails(estimator: Any) -> Iterator[None]:
+    """Restore the feature attributes of an earlier fit if this one fails."""
+    features = ("n_features_in_", "feature_names_in_")
+    before = {name: getattr(estimator, name) for name in features if hasattr(estimator, name)}
+    try:
+        yield
+    except BaseException:
+        for name in features:
+            vars(estimator).pop(name, None)
+        vars(estimator).update(before)
+        raise
+
+
+def check_labels(y: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
+    """Return the sorted classes and each sample's class index."""
+    try:
+        check_classification_targets(y)
+        classes, indices = np.unique(y, return_inverse=True)
+    except TypeError as error:
+        raise ValueError(f"All labels in y must be of one kind: {error}.") from error
+    _check_two(classes)
+    return classes, indices
+
+
+def check_batch_labels(
+    y: NDArray[Any], given: Any, known: NDArray[Any] | None
+) -> tuple[NDArray[Any], Indices]:
+    """Return the classes of all batches, and each sample's class index in this one."""
+    check_classification_targets(y)
+    if known is None and given is None:
+        raise ValueError(
+            "The 'classes' parameter must hold all labels in the first call to partial_fit."
+        )
+    classes = np.unique(given) if known is None else known
+    if known is not None and given is not None and not np.array_equal(np.unique(given), known):
+        raise ValueError(
+            "The 'classes' parameter must hold the same labels in every call to partial_fit, or "
+            "be left out after the first."
+        )
+    _check_two(classes)
+    new = np.setdiff1d(y, classes)
+    if new.size:
+        raise ValueError(
+            "Every label of a batch must be among the classes of the first call. "
+            f"Got {new.tolist()[0]!r}."
+        )
+    return classes, np.searchsorted(classes, y)
+
+
+def check_params(
+    classifier: Any, method: str, X: Any, sample_weight: Any, params: Params
+) -> Params:
+    """Return the arguments for the binary classifiers, weights among them."""
+    _raise_for_params(params, classifier, method)
+    if sample_weight is None:
+        return params
+    return {**params, "sample_weight": _check_sample_weight(sample_weight, X)}
+
+
+def route_params(
+    classifier: Any, method: str, estimators: Mapping[str, Any], params: Params
+) -> dict[str, Params]:
+    """Return the arguments of each estimator's `method`.
+
+    Parameters
+    ----------
+    classifier : estimator
+        Whose metadata routing decides, if it is enabled.
+    method : {"fit", "partial_fit"}
+    estimators : mapping of str to estimator
+        By the names that the classifier's router knows.
+    params : dict
+        As :func:`check_params` returns them.
+    """
+    if _routing_enabled():
+        routed = process_routing(classifier, method, **params)
+        return {source: dict(routed[source][method]) for source in estimators}
+    for estimator in estimators.values():
+        if "sample_weight" in params and not has_fit_parameter(estimator, "sample_weight"):
+            raise ValueError(
+                f"{type(estimator).__name__} takes no sample_weight. Leave the weights out, take "
+                "another estimator or, for a pipeline, use scikit-learn's metadata routing."
+            )
+    return dict.fromkeys(estimators, params)
+
+
+def _check_square(X: Any) -> None:
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            "A precomputed kernel must be a square matrix, n_samples × n_samples. "
+            f"Got shape {X.shape}."
+        )
+
+
+def _check_two(classes: NDArray[Any]) -> None:
+    if len(classes) < 2:
+        raise ValueError(
+            f"Classification needs at least two classes. Got {len(classes)} class "
+            f"({', '.join(map(repr, classes.tolist()))}) in y."
+        )
+
+
+def _is_collection(X: Any) -> bool:
+    """Whether X is a one-dimensional collection of texts or dictionaries, for a vectoriser."""
+    if getattr(X, "ndim", 1) != 1 or isinstance(X, str | dict) or not hasattr(X, "__len__"):
+        return False
+    return len(X) > 0 and isinstance(next(iter(X)), str | dict)
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray)

@@ -1,0 +1,315 @@
+"""Training all binary problems at once, by a learner with ``fit_joint``."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing, get_tags
+
+from polychotomy.arrays import Array, Indices, Matrix
+from polychotomy.calibration import check_folds
+from polychotomy.codes import DistinctProblems, Targets
+from polychotomy.kernel import rows_kept
+from polychotomy.learners import Learner, Negatives, Says
+from polychotomy.parallel import map_tasks
+from polychotomy.training._problems import Counts, Folds, HeldOut, Problems
+from polychotomy.training._progress import FitProgress
+from polychotomy.training._shared_problems import active_problems, size_of
+
+_ALL_AT_ONCE = "all classes at once"
+_MOST_TARGETS = 2**28
+
+
+@dataclass(frozen=True, eq=False)
+class JointlyTrained:
+    """Problems that were trained at once: together they cost about as much as one.
+
+    Attributes
+    ----------
+    model : object
+        What ``fit_joint`` returned.
+    counts : Counts
+    """
+
+    model: Any
+    counts: Counts
+    _parts: dict[tuple[int, ...], Any] = field(default_factory=dict, repr=False)
+
+    def outputs(self, X: Any, kind: str, which: Sequence[int] | None = None) -> Array:
+        """Return the outputs of all problems, or of those in `which`, a column for each."""
+        if which is not None and 4 * len(which) < len(self.counts.samples):
+            return _outputs(self._part(tuple(int(s) for s in which)), X, kind)
+        outputs = _outputs(self.model, X, kind)
+        return outputs if which is None else outputs[:, which]
+
+    def estimator(self, s: int) -> Any:
+        """Return one problem as a trained binary classifier of the labels 0 and 1."""
+        return self.model.estimator(s)
+
+    def _part(self, which: tuple[int, ...]) -> Any:
+        """Return the model of a few problems; a tree asks for the same ones again and again."""
+        if which not in self._parts:
+            self._parts[which] = self.model.part(which)
+        return self._parts[which]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"model": self.model, "counts": self.counts, "_parts": {}}
+
+
+@dataclass(frozen=True, eq=False)
+class JointTrainer:
+    """Trains all distinct problems by one learner.
+
+    Attributes
+    ----------
+    learner : Learner
+        The binary learner: what its outputs are, and the arguments of its training.
+    joint : object
+        What trains: ``fit_joint(X, targets, **params)``. If its attribute `couples` is true, the
+        problems depend on each other: folds are trained one by one, and `fit_joint` takes
+        ``like``, the model of all samples, to start from. If `shares_rows` is true, the folds
+        share kernel rows.
+    distinct : DistinctProblems
+    negatives : Negatives or None
+        Which targets training leaves out.
+    n_jobs : int or None
+        Workers for the folds of coupled problems that have no threads of their own.
+    """
+
+    learner: Learner
+    joint: Any
+    distinct: DistinctProblems
+    negatives: Negatives | None = None
+    n_jobs: int | None = None
+
+    @property
+    def says(self) -> tuple[Says, ...]:
+        """What the outputs of each distinct problem are."""
+        return (self.learner.says,) * self.distinct.columns.shape[1]
+
+    @property
+    def couples(self) -> bool:
+        """Whether the problems depend on each other."""
+        return bool(getattr(self.joint, "couples", False))
+
+    @property
+    def n_tasks(self) -> int:
+        """How many tasks it reports for each part of the samples."""
+        return 1 if self.couples else self.distinct.columns.shape[1]
+
+    def train(
+        self,
+        problems: Problems,
+        X: Any,
+        y: Indices,
+        folds: Folds | None,
+        kinds: Sequence[str],
+        progress: FitProgress,
+    ) -> tuple[JointlyTrained, HeldOut | None]:
+        """Train the problems on all samples and on each fold.
+
+        Problems that do not depend on each other are trained in one call, with the problems of the
+        folds as further columns. A fold's model is dropped as soon as its outputs are known.
+        """
+        targets = Targets(self.distinct.columns, y)
+        whole = self._without_some(targets, X)
+        parts = [whole, *(whole.restricted(training) for training, _ in folds or ())]
+        tests = [np.sort(test) for _, test in folds or ()]
+        if self.couples:
+            check_folds(folds or (), y, problems.classes)
+            found = self._one_by_one(X, y, parts, tests, kinds[0], progress)
+        else:
+            found = self._as_columns(X, parts, tests, problems, progress)
+        model, said = next(found), list(found)
+        weight = self.learner.weight(len(y))
+        samples = np.array([weight[whole.samples(s)].sum() for s in range(whole.n_problems)])
+        solves = getattr(model, "n_solves_", 1)
+        classes = np.bincount(y, minlength=len(problems.classes))
+        trained = JointlyTrained(model, Counts(whole.n_problems * solves, samples, classes))
+        if folds is None:
+            return trained, None
+        outputs = _held_out(trained, targets, X, tests, said, kinds[0])
+        return trained, HeldOut(targets, outputs, [weight] * whole.n_problems, bool(folds))
+
+    def _without_some(self, targets: Targets, X: Any) -> Targets:
+        """Return the targets for training, without the negatives that are left out."""
+        if self.negatives is None:
+            return targets
+        pairwise = get_tags(self.learner.estimator).input_tags.pairwise
+        kept = self.negatives.choose(X, targets.y, targets.n_problems, pairwise=pairwise)
+        return Targets(targets.columns, targets.y, kept)
+
+    def _as_columns(
+        self,
+        X: Any,
+        parts: Sequence[Targets],
+        tests: Sequence[Indices],
+        problems: Problems,
+        progress: FitProgress,
+    ) -> Iterator[Any]:
+        """Yield the model of all samples, and then the outputs on each fold's test samples."""
+        n = parts[0].n_problems
+        for _ in parts:
+            for s in _first_of(self.distinct):
+                progress.begin(problems.names[s])
+        model = self._fit_columns(X, parts, progress)
+        for p in range(len(parts)):
+            part = model.part(range(p * n, (p + 1) * n)) if len(parts) > 1 else model
+            yield part if p == 0 else part.outputs(_safe_indexing(X, tests[p - 1]))
+
+    def _fit_columns(self, X: Any, parts: Sequence[Targets], progress: FitProgress) -> Any:
+        """Train the columns of all parts, in as few calls as memory for the targets allows."""
+        n = parts[0].n_problems
+        size = max(1, _MOST_TARGETS // max(1, parts[0].n_samples))
+        if len(parts) * n <= size:
+            T = np.hstack([part.block(slice(None)) for part in parts])
+            return _fit_missing(self.joint, X, T, self.learner.params, progress)
+        places: list[tuple[Any, int]] = []
+        for part in parts:
+            for start in range(0, n, size):
+                T = part.block(slice(start, start + size))
+                model = _fit_missing(self.joint, X, T, self.learner.params, progress)
+                places += [(model, s) for s in range(T.shape[1])]
+        return GatheredModel(tuple(places))
+
+    def _one_by_one(
+        self,
+        X: Any,
+        y: Indices,
+        parts: Sequence[Targets],
+        tests: Sequence[Indices],
+        kind: str,
+        progress: FitProgress,
+    ) -> Iterator[Any]:
+        """Yield the model of all samples, and then the outputs on each fold's test samples."""
+        on_kernel = getattr(self.joint, "shares_rows", False)
+        with rows_kept(X, y) if on_kernel else nullcontext():
+            progress.begin(_ALL_AT_ONCE)
+            model = self.joint.fit_joint(X, parts[0].block(slice(None)), **self.learner.params)
+            progress.end()
+            yield model
+            tasks = self._announced(zip(parts[1:], tests, strict=True), progress)
+            shared = (self.joint, model, X, self.learner.params, kind)
+            if on_kernel:  # which has threads of its own
+                answers = (_outputs_of_fold(task, shared) for task in tasks)
+            else:
+                answers = map_tasks(_outputs_of_fold, tasks, shared=shared, n_jobs=self.n_jobs)
+            for said in answers:
+                progress.end()
+                yield said
+
+    @staticmethod
+    def _announced(tasks: Any, progress: FitProgress) -> Iterator[Any]:
+        for task in tasks:
+            progress.begin(_ALL_AT_ONCE)
+            yield task
+
+
+@dataclass(frozen=True, eq=False)
+class GatheredModel:
+    """Problems of several joint models, as if they had been trained at once.
+
+    `places` has the model of each problem, and its number there.
+    """
+
+    places: tuple[tuple[Any, int], ...]
+
+    def outputs(self, X: Any) -> Array:
+        """Return the outputs of all problems, shape (n_samples, n_problems)."""
+        outputs = np.empty((X.shape[0], len(self.places)))
+        for model, columns in self._models:
+            outputs[:, columns] = model.outputs(X)
+        return outputs
+
+    def part(self, problems: Sequence[int]) -> "GatheredModel":
+        """Return the model of some of the problems."""
+        return GatheredModel(tuple(self.places[s] for s in problems))
+
+    def estimator(self, s: int) -> Any:
+        """Return one problem as a trained binary classifier of the labels 0 and 1."""
+        model, place = self.places[s]
+        return model.estimator(place)
+
+    @cached_property
+    def _models(self) -> list[tuple[Any, list[int]]]:
+        """The needed part of each model, and the columns of its problems here."""
+        found: list[tuple[Any, list[int]]] = []
+        for s, (model, _) in enumerate(self.places):
+            own = next((columns for known, columns in found if known is model), None)
+            if own is None:
+                found.append((model, [s]))
+            else:
+                own.append(s)
+        return [(model.part([self.places[s][1] for s in own]), own) for model, own in found]
+
+
+def _fit_missing(
+    joint: Any, X: Any, targets: Matrix, params: Mapping[str, Any], progress: FitProgress
+) -> Any:
+    """Train all columns, except those that a shared store already has."""
+    store = active_problems.get()
+    if store is None:
+        return joint.fit_joint(X, targets, done=progress.end, **params)
+    keys = store.column_keys(targets, X, joint, params)
+    places = [store.recall(key) for key in keys]
+    missing = [s for s, place in enumerate(places) if place is None]
+    for s in range(len(keys) - len(missing)):
+        progress.end(s)
+    if missing:
+        trained = joint.fit_joint(X, targets[:, missing], done=progress.end, **params)
+        size = size_of(trained) // len(missing)
+        for i, s in enumerate(missing):
+            places[s] = trained, i
+            store.keep(keys[s], places[s], size)
+        if len(missing) == len(keys):
+            return trained
+    return GatheredModel(tuple(places))
+
+
+def _outputs_of_fold(task: tuple[Targets, Indices], shared: tuple[Any, ...]) -> Array:
+    """Train coupled problems on a fold, and return their outputs on its test samples."""
+    part, test = task
+    joint, like, X, params, kind = shared
+    model = joint.fit_joint(X, part.block(slice(None)), like=like, **params)
+    return _outputs(model, _safe_indexing(X, test), kind)
+
+
+def _outputs(model: Any, X: Any, kind: str) -> Array:
+    if kind == "probability":
+        said: Array = model.outputs(X, kind)
+        return said
+    margins: Array = model.outputs(X)
+    return margins if kind == "margin" else np.where(margins > 0, 1.0, -1.0)
+
+
+def _held_out(
+    trained: JointlyTrained,
+    targets: Targets,
+    X: Any,
+    tests: Sequence[Indices],
+    said: Sequence[Array],
+    kind: str,
+) -> list[Array]:
+    """Return the outputs on each problem's own samples, by folds that have not seen them."""
+    never = np.setdiff1d(np.arange(targets.n_samples), np.concatenate([[], *tests]))
+    tests, said = list(tests), list(said)
+    if never.size:
+        tests.append(never)
+        said.append(trained.outputs(_safe_indexing(X, never), kind))
+    outputs = []
+    for s in range(targets.n_problems):
+        samples = targets.samples(s)
+        own = np.empty(len(samples))
+        for test, answers in zip(tests, said, strict=True):
+            place = np.flatnonzero(np.isin(samples, test, assume_unique=True))
+            own[place] = answers[np.searchsorted(test, samples[place]), s]
+        outputs.append(own)
+    return outputs
+
+
+def _first_of(distinct: DistinctProblems) -> Indices:
+    """Return the first problem of each distinct one."""
+    return np.unique(distinct.index, return_index=True)[1]

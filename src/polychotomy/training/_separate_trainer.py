@@ -1,0 +1,291 @@
+"""Training each binary problem by itself: a clone of a scikit-learn classifier per problem."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.validation import _check_method_params
+
+from polychotomy.arrays import Array, Indices, Matrix
+from polychotomy.codes import Code, DistinctProblems, Targets, distinct_problems
+from polychotomy.learners import Learner, Says, TrainedProblem, problem_seeds
+from polychotomy.parallel import map_tasks
+from polychotomy.training._problems import Counts, Folds, HeldOut, Problems
+from polychotomy.training._progress import FitProgress
+from polychotomy.training._shared_problems import active_problems
+
+
+@dataclass(frozen=True, eq=False)
+class SeparatelyTrained:
+    """Problems that were trained one by one.
+
+    Attributes
+    ----------
+    problems : tuple of TrainedProblem
+    counts : Counts
+    n_jobs : int or None
+        Number of threads that ask them.
+    """
+
+    problems: tuple[TrainedProblem, ...]
+    counts: Counts
+    n_jobs: int | None = None
+
+    def outputs(self, X: Any, kind: str, which: Sequence[int] | None = None) -> Array:
+        """Return the outputs of all problems, or of those in `which`, a column for each."""
+        asked = range(len(self.problems)) if which is None else which
+        one_thread = len(asked) == 1 or effective_n_jobs(self.n_jobs) == 1
+        said = map_tasks(
+            _ask,
+            [self.problems[s] for s in asked],
+            shared=(X, kind),
+            n_jobs=1 if one_thread else self.n_jobs,
+            threads=True,
+        )
+        return np.column_stack(list(said))
+
+    def estimator(self, s: int) -> Any:
+        """Return the trained classifier of one problem."""
+        return self.problems[s].estimator
+
+
+@dataclass(frozen=True, eq=False)
+class SeparateTrainer:
+    """Trains each distinct problem by itself.
+
+    Attributes
+    ----------
+    learners : tuple of Learner
+    learner_of : ndarray of shape (n_distinct,)
+        The learner of each distinct problem.
+    distinct : DistinctProblems
+        Equal columns with the same learner are trained once.
+    seeds : ndarray of shape (n_distinct,) or None
+        The same for a problem in whatever code it occurs.
+    n_jobs : int or None
+    """
+
+    learners: tuple[Learner, ...]
+    learner_of: Indices
+    distinct: DistinctProblems
+    seeds: NDArray[np.int_] | None = None
+    n_jobs: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        code: Code,
+        learners: tuple[Learner, ...],
+        chosen: Indices | None = None,
+        *,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> "SeparateTrainer":
+        """Return the trainer of a code's problems; `chosen` has the learner of each."""
+        if chosen is None:
+            chosen = np.zeros(code.n_problems, dtype=np.intp)
+        frozen = np.array([learner.is_frozen for learner in learners])
+        distinct = code.distinct
+        if len(learners) > 1 or frozen.any():
+            distinct = distinct_problems(code.matrix, chosen, frozen[chosen])
+        _, first = np.unique(distinct.index, return_index=True)
+        seeds = problem_seeds(random_state, distinct.columns)
+        return cls(learners, chosen[first], distinct, seeds, n_jobs)
+
+    @cached_property
+    def says(self) -> tuple[Says, ...]:
+        """What the outputs of each distinct problem are."""
+        said = [learner.says for learner in self.learners]
+        return tuple(said[j] for j in self.learner_of)
+
+    @property
+    def n_tasks(self) -> int:
+        """How many tasks it reports for each part of the samples: one per distinct problem."""
+        return self.distinct.columns.shape[1]
+
+    def train(
+        self,
+        problems: Problems,
+        X: Any,
+        y: Indices,
+        folds: Folds | None,
+        kinds: Sequence[str],
+        progress: FitProgress,
+    ) -> tuple[SeparatelyTrained, HeldOut | None]:
+        """Train the problems on all samples and on each fold, in one parallel call.
+
+        A fold's model is dropped as soon as its held-out outputs are known.
+        """
+        targets = Targets(self.distinct.columns, y)
+        names = self._names(problems)
+        parts: list[tuple[Targets, Indices | None]] = [(targets, None)]
+        parts += [(targets.restricted(training), np.sort(test)) for training, test in folds or ()]
+        tasks = [
+            self._task(s, names[s], part, targets, test, kinds[s])
+            for part, test in parts
+            for s in range(targets.n_problems)
+        ]
+        results = self._run(tasks, X, progress)
+        trained = SeparatelyTrained(
+            tuple(results[: targets.n_problems]), self._counts(targets), self.n_jobs
+        )
+        if folds is None:
+            return trained, None
+        outputs = self._held_out(trained, tasks, results, targets, X, kinds)
+        weights = [self.learners[j].weight(len(y)) for j in self.learner_of]
+        return trained, HeldOut(targets, outputs, weights, bool(folds))
+
+    def update(
+        self,
+        trained: SeparatelyTrained | None,
+        problems: Problems,
+        X: Any,
+        y: Indices,
+        progress: FitProgress,
+    ) -> SeparatelyTrained:
+        """Return the problems after learning a batch; `trained` is None before the first."""
+        targets, names = Targets(self.distinct.columns, y), self._names(problems)
+        before = [None] * len(names) if trained is None else [p.estimator for p in trained.problems]
+        tasks = []
+        for s, estimator in enumerate(before):
+            task = self._task(s, names[s], targets, targets, None, "margin")
+            fresh = task.estimator if task.samples.size else None
+            tasks.append(task._replace(estimator=estimator or fresh, method="partial_fit"))
+        results = self._run(tasks, X, progress)
+        counts = self._counts(targets)
+        if trained is not None:
+            counts = counts.plus(trained.counts)
+        return SeparatelyTrained(tuple(results), counts, self.n_jobs)
+
+    def _names(self, problems: Problems) -> list[str]:
+        """Return what each distinct problem asks, in the words of the first of its kind."""
+        _, first = np.unique(self.distinct.index, return_index=True)
+        return [problems.names[s] for s in first]
+
+    def _task(
+        self, s: int, name: str, part: Targets, targets: Targets, test: Indices | None, kind: str
+    ) -> "_Task":
+        samples = part.samples(s)
+        asked = None
+        if test is not None:
+            own = targets.samples(s)
+            asked = own[np.isin(own, test, assume_unique=True)]
+        learner = self.learners[self.learner_of[s]]
+        seed = None if self.seeds is None else int(self.seeds[s])
+        sides = part.sides(s, samples)
+        return _Task(name, learner.fresh(seed), learner.params, samples, sides, asked, kind)
+
+    def _run(self, tasks: Sequence["_Task"], X: Any, progress: FitProgress) -> list[Any]:
+        """Return the result of each task; those of a shared store are not computed again."""
+        store = active_problems.get()
+        keys = [None] * len(tasks) if store is None else store.keys(tasks, X)
+        results = [None if store is None else store.recall(key) for key in keys]
+        missing = [i for i, known in enumerate(results) if known is None]
+        for i in np.setdiff1d(np.arange(len(tasks)), missing):
+            progress.begin(tasks[i].name)
+            progress.end()
+        found = map_tasks(
+            _train, _announced(tasks, missing, progress), shared=X, n_jobs=self.n_jobs
+        )
+        for i, result in zip(missing, found, strict=True):
+            progress.end()
+            results[i] = result
+            if store is not None:
+                store.keep(keys[i], result)
+        return results
+
+    def _held_out(
+        self,
+        trained: SeparatelyTrained,
+        tasks: Sequence["_Task"],
+        results: Sequence[Any],
+        targets: Targets,
+        X: Any,
+        kinds: Sequence[str],
+    ) -> list[Array]:
+        """Return the outputs on each problem's own samples, by folds that have not seen them."""
+        outputs = []
+        for s, problem in enumerate(trained.problems):
+            samples = targets.samples(s)
+            own = np.full(len(samples), np.nan)
+            never = np.ones(len(samples), dtype=bool)
+            for i in range(targets.n_problems + s, len(tasks), targets.n_problems):
+                asked = tasks[i].asked
+                assert asked is not None
+                place = np.searchsorted(samples, asked)
+                own[place], never[place] = results[i], False
+            if never.any():
+                own[never] = problem.outputs(_safe_indexing(X, samples[never]), kinds[s])
+            outputs.append(own)
+        return outputs
+
+    def _counts(self, targets: Targets) -> Counts:
+        weights = [learner.weight(targets.n_samples) for learner in self.learners]
+        total = [weights[j][targets.samples(s)].sum() for s, j in enumerate(self.learner_of)]
+        classes = np.bincount(targets.y, minlength=len(targets.columns))
+        return Counts(targets.n_problems, np.array(total), classes)
+
+
+class _Task(NamedTuple):
+    """A problem to train; if there are samples it is `asked` about, its outputs are wanted."""
+
+    name: str
+    estimator: Any
+    params: Mapping[str, Any]
+    samples: Indices
+    sides: Matrix
+    asked: Indices | None
+    kind: str
+    method: str = "fit"
+
+
+def _announced(
+    tasks: Sequence[_Task], which: Sequence[int], progress: FitProgress
+) -> Iterator[_Task]:
+    for i in which:
+        progress.begin(tasks[i].name)
+        yield tasks[i]
+
+
+def _train(task: _Task, X: Any) -> TrainedProblem | Array:
+    """Return the trained problem, or what it says of the samples that are asked about."""
+    problem = TrainedProblem(task.estimator)
+    if task.samples.size:
+        problem = _fitted(task, X)
+    if task.asked is None:
+        return problem
+    if not task.asked.size:
+        return np.empty(0)
+    return problem.outputs(_safe_indexing(X, task.asked), task.kind)
+
+
+def _fitted(task: _Task, X: Any) -> TrainedProblem:
+    part, params = X, task.params
+    if task.samples.size < X.shape[0]:  # else there is nothing to cut, and X is not copied
+        part = _safe_indexing(X, task.samples)
+        params = _check_method_params(X, task.params, indices=task.samples)
+    pairwise = get_tags(task.estimator).input_tags.pairwise
+    if pairwise:
+        part = part[:, task.samples]
+    if task.method == "partial_fit":
+        params = {**params, "classes": np.array([0, 1])}
+    try:
+        fit: Callable[..., Any] = getattr(task.estimator, task.method)
+        fit(part, (task.sides > 0).astype(int), **params)
+    except Exception as error:
+        plus = int(np.sum(task.sides > 0))
+        error.add_note(
+            f"This happened while training the binary problem «{task.name}» "
+            f"on {plus} and {len(task.sides) - plus} samples."
+        )
+        raise
+    return TrainedProblem(task.estimator, task.samples if pairwise else None)
+
+
+def _ask(problem: TrainedProblem, shared: tuple[Any, str]) -> Array:
+    return problem.outputs(*shared)

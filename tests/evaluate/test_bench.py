@@ -1,0 +1,51 @@
+"""A cell is a pure function of its task."""
+
+import numpy as np
+import pytest
+
+from polychotomy import datasets
+from polychotomy.evaluate import Samples, Schedule, compute
+from tests.evaluate.cells import same
+
+NAMES = ["one_vs_rest", "one_vs_one", "bch:hamming", "linkage_tree", "ddag", "majority"]
+SINGLE = ["sbc_bch", "sbc_ecoc", "sbc_kernel_frequencies"]
+
+
+@pytest.fixture(scope="module")
+def wine():
+    return Samples.of(datasets.load("wine")).limited(90)
+
+
+@pytest.mark.parametrize("sharing", [False, True])
+@pytest.mark.parametrize(
+    ("base", "names", "tuning"),
+    [
+        ("logistic", [*NAMES, "native"], "none"),
+        ("svm", [*NAMES, *SINGLE], "none"),
+        ("linear_svm", ["one_vs_rest", "one_vs_one", "native"], "greedy2"),
+    ],
+)
+def test_a_task_gives_the_same_bits_alone_and_after_others(wine, base, names, tuning, sharing):
+    schedule = Schedule(wine, names, [base], protocol="cv2", tuning=tuning, seed=1)
+    tasks = [task for task in schedule.tasks if task.fold == 0]
+    together = list(compute(tasks, wine, sharing=sharing))
+    backwards = list(compute(tasks[::-1], wine, sharing=sharing))[::-1]
+    for task, one, two in zip(tasks, together, backwards, strict=True):
+        (alone,) = compute([task], wine)
+        assert same(alone, one), task.reduction
+        assert same(alone, two), task.reduction
+
+
+def test_a_failure_names_its_exception_or_is_raised(wine):
+    (task, *_) = Schedule(wine, ["orthogonal"], ["ridge"], protocol="cv2").tasks
+    (failure,) = compute([task], wine)
+    assert failure.kind == "CodeError"
+    with pytest.raises(ValueError, match="at least 4 classes"):
+        list(compute([task], wine, raising=True))
+
+
+def test_a_cell_holds_counts_and_held_out_predictions(wine):
+    (task, *_) = Schedule(wine, ["one_vs_one"], ["ridge"], protocol="cv2").tasks
+    (cell,) = compute([task], wine)
+    assert (cell.cost.problems, cell.cost.questions) == (3, 3)
+    assert cell.score == np.mean(cell.predicted == wine.y[task.test])

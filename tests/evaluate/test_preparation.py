@@ -1,0 +1,82 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from polychotomy import CodeClassifier, ReductionSearchCV
+from polychotomy.datasets import make_preprocessor
+from polychotomy.evaluate import Preparation
+from polychotomy.evaluate._preparation import suitable_preparation
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine])
+def test_arrays_and_frames_of_numbers_give_the_same_features(load):
+    frame = load(as_frame=True).data
+    expected = make_preprocessor(frame).fit_transform(frame)
+    np.testing.assert_array_equal(Preparation().fit_transform(frame), expected)
+    found = Preparation().fit_transform(frame.to_numpy())
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    assert found.flags["C_CONTIGUOUS"]
+
+
+def test_gaps_are_filled_and_empty_columns_left_out():
+    X = np.array([[1.0, np.nan, 5.0], [np.nan, np.nan, 5.0], [3.0, np.nan, 5.0]])
+    prepare = Preparation().fit(X)
+    np.testing.assert_array_equal(prepare.transform(X), [[-1, 0], [0, 0], [1, 0]])
+    assert prepare.columns_ == [0, 2]
+    with pytest.raises(ValueError, match="all values are missing"):
+        Preparation().fit(X[:, [1]])
+
+
+def test_texts_become_indicators():
+    X = np.array([[1.0, "a"], [2.0, "b"], [3.0, "a"]], dtype=object)
+    prepare = Preparation().fit(X)
+    found = prepare.transform(X)
+    np.testing.assert_allclose(found[:, 1:], [[1, 0], [0, 1], [1, 0]])
+    np.testing.assert_array_equal(prepare.transform(X[::-1]), found[::-1])
+    frame = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": ["a", "b", "a"]})
+    scaled = Preparation(standardise_indicators=True).fit_transform(frame)
+    np.testing.assert_allclose(scaled.std(axis=0), 1)
+
+
+def test_infinite_numbers_and_other_shapes_are_refused():
+    with pytest.raises(ValueError, match="infinity"):
+        Preparation().fit([[np.inf], [1.0]])
+    prepare = Preparation().fit([[2.0, 1.0], [1.0, 3.0]])
+    with pytest.raises(ValueError, match="X has 1 features, but Preparation is expecting 2"):
+        prepare.transform([[1.0]])
+
+
+@pytest.mark.parametrize(
+    ("X", "classifier", "expected"),
+    [
+        (np.ones((3, 2)), CodeClassifier(), "standard"),
+        (pd.DataFrame({"a": [1]}), LogisticRegression(), "standard"),
+        (csr_array(np.ones((3, 2))), CodeClassifier(), "none"),
+        (np.ones((3, 3)), CodeClassifier(SVC(kernel="precomputed")), "none"),
+        (np.array(["a text", "and another"], dtype=object), CodeClassifier(), "none"),
+        (np.ones((3, 2)), CodeClassifier(make_pipeline(StandardScaler(), SVC())), "none"),
+        (np.ones((3, 2)), make_pipeline(StandardScaler(), SVC()), "none"),
+        (np.ones((3, 2)), CodeClassifier(MultinomialNB()), "none"),
+    ],
+)
+def test_what_is_prepared(X, classifier, expected):
+    assert suitable_preparation("standard", X, classifier) == expected
+    assert suitable_preparation(None, X, classifier) == "none"
+
+
+def test_a_search_fills_gaps_and_takes_frames_as_they_are():
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(e=np.where(X[:, 3] > 1, "x", "y"))
+    frame.loc[::7, "a"] = np.nan
+    search = ReductionSearchCV(reductions=["ovr", "ovo"], cv=2, random_state=0).fit(frame, y)
+    assert [name for name, _ in search.best_estimator_.steps] == ["preparation", "classifier"]
+    assert search.score(frame, y) > 0.9
+    with pytest.raises(ValueError, match="'preparation' parameter must be 'standard' or None"):
+        ReductionSearchCV(preparation="raw").fit(X, y)
