@@ -168,11 +168,5 @@ default="one_vs_one"
         learner = Learner(self._base(), "estimator", params["estimator"])
         return self._trainer(problems, (learner,), in_batches=in_batches)
 
-    def _rule(self) -> str:
-        return self.decoder
-
-    def _set_fitted(self) -> None:
-        self._set_flat_attributes()
-
     def _code_for(self, classes: NDArray[Any], rng: Any) -> Code:
         return resolve_code(self.code, classes, rng)

@@ -267,16 +267,12 @@ default="class_frequencies"
         distinct = DistinctProblems.each(problems.code.matrix)
         return JointTrainer(Learner(svm, params=params["estimator"]), joint, distinct, negatives)
 
-    def _choose_readout(
-        self, problems: Problems, trainer: Trainer, *, in_batches: bool = False, **further: Any
-    ) -> Readout:
-        return super()._choose_readout(problems, trainer, shared=bool(self.shared_calibration))
-
-    def _rule(self) -> str:
-        return "argmax"
+    def _choose_readout(self, problems: Problems, trainer: Trainer, **further: Any) -> Readout:
+        shared = bool(self.shared_calibration)
+        return super()._choose_readout(problems, trainer, decoder="argmax", shared=shared)
 
     def _set_fitted(self) -> None:
-        self._set_flat_attributes()
+        super()._set_fitted()
         model = self._trained.model
         best = model.best
         self.weights_, self.coupling_ = best.weights, best.coupling

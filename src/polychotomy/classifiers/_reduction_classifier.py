@@ -45,6 +45,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     A subclass lays out the problems, chooses the trainer and chooses the readout.
     """
 
+    decoder: str
     probability: str | None
     calibration: str
     cv: Any
@@ -69,16 +70,8 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Return what trains the problems; `params` are the arguments of each learner's fit."""
 
     @abstractmethod
-    def _rule(self) -> str:
-        """Return the decoder that is asked for."""
-
-    @abstractmethod
     def _learners(self) -> dict[str, Any]:
         """Return the binary classifiers by name, or raise ValueError if one is none."""
-
-    @abstractmethod
-    def _set_fitted(self) -> None:
-        """Set the fitted attributes that only this class has."""
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
@@ -305,13 +298,19 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             )
 
     def _choose_readout(
-        self, problems: Problems, trainer: Trainer, *, in_batches: bool = False, **further: Any
+        self,
+        problems: Problems,
+        trainer: Trainer,
+        *,
+        in_batches: bool = False,
+        decoder: str | None = None,
+        **further: Any,
     ) -> Readout:
         """Return the way back from outputs to classes, not calibrated yet."""
         return Readout.of(
             problems,
             trainer,
-            decoder=self._rule(),
+            decoder=self.decoder if decoder is None else decoder,
             probability=self.probability,
             calibration=self.calibration,
             in_batches=in_batches,
@@ -346,8 +345,8 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self.decoder = decoder
         return True
 
-    def _set_flat_attributes(self) -> None:
-        """Set the fitted attributes of classifiers with one node."""
+    def _set_fitted(self) -> None:
+        """Set further fitted attributes, here those of classifiers with one node."""
         readout = self._readout
         self.code_ = self._problems.code
         self.decoder_, self.output_kind_ = readout.rules[0], readout.forms[0]

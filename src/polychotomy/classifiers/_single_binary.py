@@ -224,17 +224,12 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         distinct = DistinctProblems.each(problems.code.matrix)
         return JointTrainer(learner, joint, distinct, negatives, self.n_jobs)
 
-    def _choose_readout(
-        self, problems: Problems, trainer: Trainer, *, in_batches: bool = False, **further: Any
-    ) -> Readout:
-        return super()._choose_readout(problems, trainer, shared=bool(self.shared_calibration))
-
-    def _rule(self) -> str:
-        rule: str = self._replication().rule
-        return rule
+    def _choose_readout(self, problems: Problems, trainer: Trainer, **further: Any) -> Readout:
+        rule, shared = self._replication().rule, bool(self.shared_calibration)
+        return super()._choose_readout(problems, trainer, decoder=rule, shared=shared)
 
     def _set_fitted(self) -> None:
-        self._set_flat_attributes()
+        super()._set_fitted()
         assert isinstance(self._problems, ReplicatedProblems)
         self.extension_ = getattr(self._problems.replicas, "appended", None)
         if len(self.classes_) == 2:

@@ -282,14 +282,10 @@ class TreeClassifier(MetaReductionClassifier):
         )
         return self._trainer(problems, learners, chosen, in_batches=in_batches)
 
-    def _rule(self) -> str:
-        return "ddag" if self._check_solve() == "ddag" else self.decoder
-
-    def _choose_readout(
-        self, problems: Problems, trainer: Trainer, *, in_batches: bool = False, **further: Any
-    ) -> Readout:
+    def _choose_readout(self, problems: Problems, trainer: Trainer, **further: Any) -> Readout:
         path = self._check_solve()
-        readout = super()._choose_readout(problems, trainer, in_batches=in_batches, path=path)
+        decoder = "ddag" if path == "ddag" else self.decoder
+        readout = super()._choose_readout(problems, trainer, decoder=decoder, path=path, **further)
         if readout.methods is None and path in ("least_squares", "most_probable"):
             raise ValueError(f"solve={path!r} needs probabilities. {NO_PROBABILITIES}")
         if self.solve == "auto" and len(problems.nodes) > 1 and readout.methods is not None:

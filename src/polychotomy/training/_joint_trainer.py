@@ -115,7 +115,11 @@ class JointTrainer:
         folds as further columns. A fold's model is dropped as soon as its outputs are known.
         """
         targets = Targets(self.distinct.columns, y)
-        whole = self._without_some(targets, X)
+        whole = targets
+        if self.negatives is not None:
+            pairwise = get_tags(self.learner.estimator).input_tags.pairwise
+            kept = self.negatives.choose(X, y, targets.n_problems, pairwise=pairwise)
+            whole = Targets(targets.columns, y, kept)
         parts = [whole, *(whole.restricted(training) for training, _ in folds or ())]
         tests = [np.sort(test) for _, test in folds or ()]
         if self.couples:
@@ -133,14 +137,6 @@ class JointTrainer:
             return trained, None
         outputs = _held_out(trained, targets, X, tests, said, kinds[0])
         return trained, HeldOut(targets, outputs, [weight] * whole.n_problems, bool(folds))
-
-    def _without_some(self, targets: Targets, X: Any) -> Targets:
-        """Return the targets for training, without the negatives that are left out."""
-        if self.negatives is None:
-            return targets
-        pairwise = get_tags(self.learner.estimator).input_tags.pairwise
-        kept = self.negatives.choose(X, targets.y, targets.n_problems, pairwise=pairwise)
-        return Targets(targets.columns, targets.y, kept)
 
     def _as_columns(
         self,
