@@ -132,8 +132,8 @@ def folds(cv: Any, X: Any, y: Indices, classes: NDArray[Any]) -> Iterator[tuple[
 
     With an int, the folds are shuffled (always alike) and stratified by class. A class with fewer
     samples than folds is held out in as many folds as it has samples; the only sample of a class
-    never is. Both are told by a warning. Anything else that scikit-learn takes for `cv` is used as
-    it is.
+    never is. A warning names such classes. Anything else that scikit-learn takes for `cv` is used
+    as it is.
     """
     from sklearn.model_selection import StratifiedKFold, check_cv
 

@@ -16,7 +16,7 @@ from polychotomy.training import Params, Problems, Trainer
 class CodeClassifier(MetaReductionClassifier):
     """Multi-class classification by a code and one binary classifier per problem.
 
-    The code says which classes stand on which side of each binary problem; a clone of
+    The code says which classes are on which side of each binary problem; a clone of
     `estimator` is trained on each (identical and complementary problems once); the outputs of
     all problems are decoded to a class. With two classes it is the binary classifier itself.
 
@@ -71,7 +71,7 @@ default="one_vs_one"
         What each problem asks, in words, the +1 side first.
     estimators_ : list of classifiers
         One for each *distinct* problem, in the order of ``code_.distinct``. They know the labels
-        0 and 1. None stands for a problem of whose classes ``partial_fit`` has seen no sample.
+        0 and 1. None for a problem of whose classes ``partial_fit`` has seen no sample.
     decoder_ : str
         The rule in use.
     probability_ : str or None
@@ -80,7 +80,7 @@ default="one_vs_one"
         The calibration in use.
     output_kind_ : {"margin", "probability", "log_odds"}
         What the binary outputs are: the estimator's ``decision_function`` or, from the
-        probability p of the +1 side, 2p − 1 or log p/(1−p). The last serves the rules that go by
+        probability p of the +1 side, 2p − 1 or log p/(1−p). The last serves the rules that use
         signs and only break ties by size, where 2p − 1 would round small probabilities away.
     n_features_in_ : int
         Number of features.
@@ -103,7 +103,7 @@ default="one_vs_one"
     votes tie and the estimator has no ``decision_function`` can the first differ: scikit-learn
     then adds up probabilities that are not centred, which favours later classes. Where pairs are
     missing, votes would favour the classes that take part in more problems, so that ``"auto"``
-    then goes by the loss.
+    then takes the loss.
 
     With an estimator that has only probabilities and is often sure (naive Bayes), one-vs-rest
     by probabilities has many ties at 1, here as there.

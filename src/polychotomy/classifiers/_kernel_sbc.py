@@ -75,7 +75,7 @@ default="class_frequencies"
     svm_tol : float, default=1e-3
         The largest violation of the SVM's optimality conditions, as in scikit-learn.
     max_iter : int, default=100
-        Most solves of the SVM. A ConvergenceWarning tells when they were too few.
+        Most solves of the SVM. A ConvergenceWarning says when they were too few.
     probability : str or None, default="auto"
         How class probabilities are solved for, as in :class:`~polychotomy.CodeClassifier` for
         one-vs-rest. None: there are no probabilities, and nothing is spent on calibration.
@@ -154,8 +154,8 @@ default="class_frequencies"
     larger than the mean by more than 10 `tol`. Each solve begins with the last coefficients.
 
     Two classes whose default bases both have no weight are one to the classifier: its outputs for
-    them are equal. Where C is small the least objective may be there. A UserWarning tells; a larger
-    C, or ``weights="class_frequencies"``, tells the classes apart.
+    them are equal. Where C is small, the least objective may be there. A UserWarning says so; a
+    larger C, or ``weights="class_frequencies"``, separates the classes.
 
     With two classes all default bases are the same, and the classifier is the binary SVM without
     bias, with the kernel R (1 − exp(−γ)) exp(−γ‖x − x'‖²).
@@ -331,7 +331,7 @@ default="class_frequencies"
             more = f", and {len(pairs) - 1} more pairs of classes" if len(pairs) > 1 else ""
             warnings.warn(
                 f"The weights leave no difference between the classes {r!s} and {s!s}{more}: the "
-                "classifier cannot tell them apart. Take a larger C or radius, or "
+                "classifier cannot distinguish them. Take a larger C or radius, or "
                 "weights='class_frequencies'.",
                 UserWarning,
                 stacklevel=4,

@@ -49,7 +49,7 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         ``"single_call"``, ``"kesler"``, and for ``Concatenated`` its extension: a name such as
         ``"identity"`` or ``"bch"``, a code, a matrix or a function of the number of classes.
     n_negatives : int, "auto" or None, default=None
-        How many replicas of other classes each sample keeps for training beside that of its own
+        How many replicas of other classes each sample keeps for training, besides that of its own
         (section 5); ``"auto"`` takes min(4, k − 1), None all k − 1. Only with ``Concatenated``.
     extension : str, Code, array-like or callable, optional
         Short for ``replication=Concatenated(extension)``.
@@ -117,8 +117,8 @@ class SingleBinaryClassifier(MetaReductionClassifier):
     The names of the paper: SBC-SINGLE is ``replication="single"``, SBC-IDENTITY ``"identity"``,
     SBC-HAMMING ``"hamming"``, SBC-BCH ``"bch"`` and SBC-ECOC ``"single_call"``.
 
-    With a SharedKernelSVC, ``gamma="scale"`` and ``"auto"`` go by the features without the appended
-    ones; a precomputed kernel is multiplied by exp(−γ‖E_r − E_s‖²), where they go by E.
+    With a SharedKernelSVC, ``gamma="scale"`` and ``"auto"`` use the features without the appended
+    ones; a precomputed kernel is multiplied by exp(−γ‖E_r − E_s‖²), where they use E.
     A function as its kernel needs the replicas, and so does every other learner: k times the
     samples, in memory at once for training, a block of samples at a time for predictions. A
     pipeline sees the appended features too: scale features before this classifier, not within it.

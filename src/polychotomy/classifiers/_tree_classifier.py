@@ -30,7 +30,7 @@ _SOLVES = ("auto", "recursive", "most_probable", "least_squares")
 class TreeClassifier(MetaReductionClassifier):
     """Multi-class classification by a structure: a tree, a DDAG, a flat code or any mixture.
 
-    The structure says which classes each binary problem tells apart; a clone of `estimator` is
+    The structure says which classes each binary problem separates; a clone of `estimator` is
     trained on each, on the samples of its classes only. A class is found by asking from the top
     down, so that a sample costs the problems on its way and not all of them. With two classes it
     is the binary classifier itself (unless ``decoder="probability"``), and with a single node a

@@ -54,9 +54,9 @@ def fit_concatenated(
     Parameters
     ----------
     learner : SharedKernelSVC
-        Not changed. With the kernels rbf, poly and sigmoid, ``gamma="scale"`` and ``"auto"`` go by
+        Not changed. With the kernels rbf, poly and sigmoid, ``gamma="scale"`` and ``"auto"`` use
         X alone. A precomputed kernel is multiplied by exp(−γ‖A_s − A_t‖²), where ``"scale"`` and
-        ``"auto"`` go by `appended`.
+        ``"auto"`` use `appended`.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
     targets : ndarray of shape (n_samples, n_rows)
         −1, 0 and +1: the side of each sample with each row appended; with 0 it takes no part.
@@ -222,7 +222,7 @@ class ConcatenatedKernel:
 
     @cached_property
     def values_and_place(self) -> tuple[Array, Indices]:
-        """The different values of A Aᵀ, and which of them stands where."""
+        """The different values of A Aᵀ, and which of them is where."""
         values, place = np.unique(self.products, return_inverse=True)
         return values, place.reshape(self.products.shape)
 

@@ -147,7 +147,7 @@ class KernelAgainst:
     ) -> None:
         """Write the values of sample ``numbers[r]`` of Y into ``K[slots[r]]``.
 
-        With `by_ranges` only what `ranges` asks for is written, and up to 15 columns beside it.
+        With `by_ranges` only what `ranges` asks for is written, and up to 15 columns next to it.
         """
         if self.by_ranges:
             squares = self._squares[: self._Y.shape[0]]

@@ -1,4 +1,4 @@
-"""From samples and targets to a solution: which rows are used, and in which order they stand."""
+"""From samples and targets to a solution: which rows are used, and in which order."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -119,7 +119,7 @@ def _solve_sorted(
     cache_size: float,
     start: csc_array | None,
 ) -> Solution:
-    """Sort the samples so that those of a problem stand together, solve, and sort back."""
+    """Sort the samples so that those of a problem are contiguous, solve, and sort back."""
     kinds = _kinds(problems.targets)
     order = np.argsort(kinds, kind="stable")
     sorted_X = X[order][:, order] if kernel.name == "precomputed" else X[order]

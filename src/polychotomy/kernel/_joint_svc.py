@@ -27,7 +27,7 @@ class JointSVC:
     dual_objective_, duality_gap_ : ndarray of shape (n_problems,), or (1,) for coupled problems
     coefficients_ : sparse array of shape (n_samples, n_problems)
         W = T∘α.
-    products_ : ndarray of shape (n_problems, n_problems), or None for problems apart
+    products_ : ndarray of shape (n_problems, n_problems), or None for uncoupled problems
         Wᵀ K W: minus twice the derivative of the dual objective by the coupling.
     """
 

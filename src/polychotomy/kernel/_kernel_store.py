@@ -174,7 +174,7 @@ class KernelStore:
         return None if known is None else carry_over(*known, targets, upper, together=together)
 
     def _keys(self, found: Indices, targets: NDArray[np.int8]) -> tuple[bytes, bytes]:
-        """Return what tells problems apart, by the sides of the classes, and what tells folds."""
+        """Return a key of the problems, by the sides of the classes, and one of the fold."""
         places = self._labels[found], np.arange(len(found))
         shape = self._labels[-1] + 1, len(found)
         members = csc_array((np.ones(len(found), dtype=np.int64), places), shape=shape)
@@ -228,8 +228,8 @@ def spread(
 ) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
     """Return the targets and bounds of all samples of a store from those of some.
 
-    Samples that are not trained on get a bound of 0 and cannot move. Where they stand between
-    samples of a problem they take part in name, so that its samples stand in long runs.
+    Samples that are not trained on get a bound of 0 and cannot move. Between samples of a
+    problem they take part in name, so that its samples form long runs.
     """
     here = np.zeros(n, dtype=bool)
     here[found] = True

@@ -60,7 +60,7 @@ _SMALLEST_WEIGHT = 1e-15
 
 @dataclass(frozen=True, eq=False)
 class WeightedCoupling:
-    """Weights, the problem solved with them, and what that tells of better ones.
+    """Weights, the problem solved with them, and the gains of better ones.
 
     Attributes
     ----------
@@ -179,9 +179,9 @@ def learn_coupling(
     tol : float, default=1e-3
         Relative change of the weights at which to stop.
     max_iter : int, default=100
-        Most solves. A ConvergenceWarning tells when they were too few.
+        Most solves. A ConvergenceWarning says when they were too few.
     done : callable, optional
-        Told after each solve how many there were, and the objective.
+        Called after each solve with their number and the objective.
     """
     _check_options(tol, max_iter)
     start: csc_array | None = None

@@ -41,7 +41,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in scikit-learn.
     gamma : {"scale", "auto"} or float, default="scale"
-        γ of the kernels rbf, poly and sigmoid. ``"scale"`` goes by all training samples, also when
+        γ of the kernels rbf, poly and sigmoid. ``"scale"`` uses all training samples, also when
         problems have only some of them.
     degree : float, default=3
         Of the kernel poly.
@@ -50,13 +50,13 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
     tol : float, default=1e-3
         Training stops when the largest violation of the optimality conditions is at most this.
     cache_size : float, default=1024
-        Room for kernel rows, in MiB, but for 512 rows at least. Where not all rows fit, they are
-        computed again as needed.
+        Room for kernel rows, in MiB; there is always room for 512 rows. Where not all rows fit,
+        they are computed again as needed.
     class_weight : dict, "balanced" or None, default=None
         Factors of C, as in scikit-learn. In :meth:`fit_joint` the classes are 0 and 1, for the −1
         and the +1 side, and ``"balanced"`` balances each problem.
     max_iter : int, default=-1
-        Most steps of each problem; −1 for no limit. A ConvergenceWarning tells when they were too
+        Most steps of each problem; −1 for no limit. A ConvergenceWarning says when they were too
         few.
     dtype : {"auto", "float32", "float64"}, default="auto"
         The precision of kernel values. Single precision is an error of about 1e-7 in each value,
@@ -189,7 +189,8 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         targets : array-like of shape (n_samples, n_problems)
             −1, 0 and +1: the side of each sample in each problem; with 0 it takes no part.
         coupling : array-like of shape (n_problems, n_problems), optional
-            A symmetric, positive semi-definite kernel between problems; by default they are apart.
+            A symmetric, positive semi-definite kernel between problems; by default they are not
+            coupled.
         sample_weight : array-like of shape (n_samples,), optional
             Factors of C.
         common_bias : bool, optional
@@ -198,7 +199,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
             Coefficients to begin with, such as ``coefficients_`` of a problem that differs little.
             They must fit the bounds and the targets.
         done : callable, optional
-            Told the number of each problem that is solved.
+            Called with the number of each problem that is solved.
 
         Returns
         -------

@@ -7,8 +7,8 @@ semi-definite), upper bounds C. With W = T∘α:
                                    and Σ W = 0 over each problem, or over all together.
 
 Outputs are F(x) = k(x)ᵀ W M + b. Solved until the violation (see ``_compiled``) of every problem,
-or of all together, is at most `tol`. Without coupling, M = 1, the problems are independent but for
-the kernel rows they share; each is advanced by itself, in threads. For others see ``_coupled``.
+or of all together, is at most `tol`. Without coupling, M = 1, the problems are independent except
+for the kernel rows they share; each is advanced by itself, in threads. For others see ``_coupled``.
 """
 
 import warnings
@@ -130,7 +130,7 @@ def solve_apart(
     start : sparse array of shape (n_samples, n_problems), optional
         Coefficients to begin with; they must sum to zero in each problem.
     done : callable
-        Told of each problem that is solved.
+        Called with the number of each problem that is solved.
     """
     n_problems = targets.shape[1]
     stopped = Event()
@@ -232,7 +232,7 @@ def _solve_problem(
 
 
 def _block_size(n: int) -> int:
-    """Return how many samples to solve for at a time: larger blocks for longer outputs to mend."""
+    """Return how many samples to solve for at a time: larger blocks where outputs are longer."""
     if n <= _SMALL_PROBLEM:
         return _SMALL_BLOCK
     return _MIDDLE_BLOCK if n <= _MIDDLE_PROBLEM else _BLOCK

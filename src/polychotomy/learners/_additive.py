@@ -51,7 +51,7 @@ def additive_kind(estimator: Any) -> str | None:
     Looks into pipelines, searches and wrappers. Linear are scikit-learn's linear classifiers, SVMs
     with a linear kernel, networks without activation and averages of these; additive are naive
     Bayes, ensembles of trees with a single split, gradient boosting without interactions, and
-    linear ones after steps that go by one feature each.
+    linear ones after steps that transform each feature by itself.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def _before(step: Any, kind: str | None) -> str | None:
 
 
 def _side_by_side(step: Any) -> list[Any]:
-    """Return the transformers of a step whose features stand side by side."""
+    """Return the transformers of a step that puts their features side by side."""
     if hasattr(step, "transformer_list"):
         return [inner for _, inner in step.transformer_list]
     return [step.remainder, *(inner for _, inner, _ in step.transformers)]

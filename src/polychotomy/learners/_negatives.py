@@ -94,7 +94,7 @@ def choose_negatives(
         keys[samples, y] = np.inf
         if how == "near":  # the largest of log-odds + Gumbel noise are a draw without replacement
             nearest = np.maximum(keys.min(axis=1, keepdims=True), np.finfo(float).tiny)
-            with np.errstate(over="ignore"):  # beside a sample of another class no other has odds
+            with np.errstate(over="ignore"):  # next to a sample of another class, no other has odds
                 keys = _RELATIVE_ODDS * keys / nearest - rng.gumbel(size=keys.shape)
     keys[samples, y] = -np.inf
     kept = np.zeros(keys.shape, dtype=bool)

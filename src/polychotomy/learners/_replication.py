@@ -276,7 +276,7 @@ def check_rows_differ(matrices: list[Array], classes: NDArray[Any], name: str) -
         where = "" if len(matrices) == 1 else " in all of them"
         raise ValueError(
             f"The {name!r} parameter must have a different row for each class, or the binary "
-            f"classifier could not tell them apart. Those of the classes {classes[other]!s} and "
+            f"classifier could not distinguish them. Those of the classes {classes[other]!s} and "
             f"{classes[r]!s} (rows {other} and {r}) are equal{where}."
         )
 

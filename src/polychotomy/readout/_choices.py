@@ -49,7 +49,7 @@ def choose_rules(
 
 
 def automatic_decoder(code: Code, loss: str | None) -> str | None:
-    """Return the rule that "auto" stands for; None if the learner's loss is not known.
+    """Return the rule that "auto" means; None if the learner's loss is not known.
 
     One-vs-one takes votes: a sample says little in the many problems without its class, but may
     say it with confidence, and votes bound what that can do. Where pairs are missing, votes favour

@@ -1,4 +1,4 @@
-"""How the functions beside this one are compiled."""
+"""How the functions of this folder are compiled."""
 
 import numba
 

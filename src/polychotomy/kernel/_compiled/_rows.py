@@ -95,7 +95,7 @@ def _products_tile(x, Y, first, out):
 def rbf_rows(X, own, numbers, Y, squares, gamma, K, slots, starts, stops, wanted):
     """Write Gaussian kernel values of row ``numbers[r]`` of X into ``K[slots[r]]``, in ranges.
 
-    The samples against which are the columns of Y; ``wanted[r, g]`` tells whether row r is to be
+    The samples against which are the columns of Y; ``wanted[r, g]`` says whether row r is to be
     written from ``starts[g]`` to ``stops[g]``. A tile of columns stays in the processor's cache for
     all rows; values do not depend on which rows are computed together.
     """
@@ -157,7 +157,7 @@ def add_coupled(K, slots, problems, weights, M, G, F):
     """Add changed entries to the outputs: entry k has the weight of sample k in a problem.
 
     ``D_s = Σ weights_k K[slots_k]`` over the entries of problem s is added to row s of G, and
-    ``M_ts D_s`` to row t of F. The entries of a problem stand together.
+    ``M_ts D_s`` to row t of F. The entries of a problem are contiguous.
     """
     n_problems, m = F.shape
     D = np.empty((n_problems, _MIX_TILE))
@@ -190,7 +190,7 @@ def add_coupled(K, slots, problems, weights, M, G, F):
 def sparse_outputs(values, first, rows, weights, bias, out):
     """Write values times sparse weights plus bias: column s has ``rows[first[s]:first[s + 1]]``.
 
-    Sixteen samples at a time stand side by side, so that a weight meets all of them at once.
+    Sixteen samples at a time are side by side, so that a weight meets all of them at once.
     """
     n, n_rows = values.shape
     beside = np.zeros((n_rows, _LANES), values.dtype)
