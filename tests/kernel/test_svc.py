@@ -305,3 +305,37 @@ def test_memory_stays_within_the_cache_and_what_problems_need(cache_size):
     room = max(cache_size, 512 * 4 * 3008 / 2**20)  # there is always room for 512 rows
     whole = 4 * 3000**2 / 2**20
     assert room < peak < room + needed < whole
+
+
+@pytest.mark.parametrize(
+    ("options", "factor"),
+    [
+        ({"kernel": "poly", "gamma": 1.0}, 1e7),
+        ({"kernel": "linear"}, 1e25),
+        ({"kernel": "rbf"}, 1e200),
+        ({"kernel": "sigmoid", "gamma": 1.0}, 1e200),
+        ({"kernel": lambda X, Y: np.full((len(X), len(Y)), np.inf)}, 1.0),
+    ],
+    ids=["poly", "linear", "rbf", "sigmoid", "function"],
+)
+def test_kernel_values_that_are_not_finite_are_refused(iris, options, factor):
+    X, y = iris
+    with pytest.raises(ValueError, match="must be finite"):
+        SharedKernelSVC(**options).fit(X * factor, y > 1)
+
+
+@pytest.mark.parametrize("factor", [1e-30, 1e-10, 1e10])
+def test_the_scale_of_the_features_does_not_matter_with_gamma_scale(iris, factor):
+    X, y = iris
+    plain = SharedKernelSVC(dtype="float64", tol=1e-8).fit(X, y > 1).decision_function(X)
+    scaled = SharedKernelSVC(tol=1e-6).fit(X * factor, y > 1).decision_function(X * factor)
+    np.testing.assert_allclose(scaled, plain, atol=1e-4)
+
+
+def test_far_samples_do_not_disturb_the_others(rng):
+    X = rng.normal(size=(200, 3)) * 0.05
+    y = X[:, 0] + 0.01 * rng.normal(size=200) > 0
+    X[7] = 1e6
+    options = {"C": 10.0, "gamma": 1000.0, "tol": 1e-6}
+    ours, theirs = SharedKernelSVC(**options).fit(X, y), SVC(**options).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)

@@ -14,13 +14,15 @@ from polychotomy.errors import unknown_name
 KERNELS = ("rbf", "linear", "poly", "sigmoid", "precomputed")
 Floats = NDArray[Any]
 
-# A product with few rows wastes less on rows that are not needed, one with more rows is faster.
-# So few that every BLAS treats them alike: in larger blocks a row's last bits depend on its place.
+# Rows of one product: so few that every BLAS treats them alike. In larger blocks the last bits of
+# a row depend on its place.
 _ROWS_AT_A_TIME = {"float32": 8, "float64": 16}
 _MOST_COMPILED_FEATURES = 256  # BLAS is faster for more
 _PADDED_COLUMNS = 64
 _ALIGNED = 16
 _LARGE_EXPONENT = 250.0
+_LARGEST_SINGLE = 1e30
+_FAR = 1e6
 
 
 @dataclass(frozen=True)
@@ -76,14 +78,9 @@ class KernelAgainst:
         self._dtype = np.dtype(kernel.dtype)
         if kernel.name == "precomputed" or callable(kernel.name):
             return
-        if kernel.name == "rbf" and not _is_sparse(Y):
-            self._centre = np.asarray(Y).mean(axis=0)  # or products would round distances away
-        prepared = self._prepared(Y)
-        self._squares = _squares(prepared)
-        if kernel.gamma * float(self._squares.max(initial=0)) > _LARGE_EXPONENT:
-            self._dtype = np.dtype(float)
-            prepared = self._prepared(Y)
-            self._squares = _squares(prepared)
+        with np.errstate(over="ignore", invalid="ignore"):
+            prepared = self._prepare(Y)
+        self._check_range()
         if _is_sparse(Y):
             self._transposed = prepared.T.tocsr()
         else:
@@ -97,6 +94,42 @@ class KernelAgainst:
         )
         # Rows of K end in some columns that mean nothing: unaligned rows take five times as long.
         self._squares = np.pad(self._squares, (0, padded(Y.shape[0]) - Y.shape[0]))
+
+    def _prepare(self, Y: Any) -> Any:
+        """Return Y as it is in products; choose the centre and the precision."""
+        kernel = self.kernel
+        centred = kernel.name == "rbf" and not _is_sparse(Y)
+        if centred:
+            self._centre = np.asarray(Y).mean(axis=0)  # or products would round distances away
+        prepared = self._prepared(Y)
+        self._squares = _squares(prepared)
+        largest = float(self._squares.max(initial=0))
+        if centred and largest > _FAR * float(np.median(self._squares)):
+            # Few samples far away move the mean away from all others.
+            self._centre = np.median(np.asarray(Y), axis=0)
+            largest = np.inf
+        out_of_range = not max(kernel.gamma, largest) < _LARGEST_SINGLE
+        if kernel.gamma * largest > _LARGE_EXPONENT or out_of_range:
+            self._dtype = np.dtype(float)
+            prepared = self._prepared(Y)
+            self._squares = _squares(prepared)
+        return prepared
+
+    def _check_range(self) -> None:
+        """Raise ValueError if kernel values can leave the range of floats."""
+        kernel, largest = self.kernel, float(self._squares.max(initial=0))
+        reach = {"rbf": largest, "linear": largest}.get(
+            str(kernel.name), kernel.gamma * largest + abs(kernel.coef0)
+        )
+        with np.errstate(over="ignore"):
+            reach = np.float64(reach) ** (kernel.degree if kernel.name == "poly" else 1)
+        dtype = "float64" if kernel.name in ("rbf", "sigmoid") else kernel.dtype
+        if not reach <= np.finfo(dtype).max:
+            raise ValueError(
+                f"The values of the kernel {kernel.name!r} must be finite. The largest squared "
+                f"norm of the samples is {largest:.3g}: scale the features, for example by "
+                "StandardScaler(), or take a smaller gamma."
+            )
 
     def values(self, X: Any) -> Floats:
         """Return the values of samples X against Y."""
@@ -119,7 +152,12 @@ class KernelAgainst:
             K[slots, :m] = X
             return
         if callable(self.kernel.name):
-            K[slots, :m] = self.kernel.name(X, self._Y)
+            values = self.kernel.name(X, self._Y)
+            if not np.isfinite(values).all():
+                raise ValueError(
+                    "The values of the kernel must be finite. Its function gave others."
+                )
+            K[slots, :m] = values
             return
         prepared = self._prepared(X)
         if _is_sparse(self._transposed):
@@ -232,8 +270,14 @@ def resolve_gamma(gamma: Any, X: Any) -> float:
             return 1.0 / X.shape[1]
         if gamma != "scale":
             raise unknown_name("gamma", gamma, ["scale", "auto"])
-        is_sparse = _is_sparse(X)
-        variance = X.multiply(X).mean() - X.mean() ** 2 if is_sparse else np.asarray(X).var()
+        with np.errstate(over="ignore", invalid="ignore"):
+            sparse = _is_sparse(X)
+            variance = X.multiply(X).mean() - X.mean() ** 2 if sparse else np.asarray(X).var()
+        if not np.isfinite(variance):
+            raise ValueError(
+                "With gamma='scale', the variance of the features must be finite. It exceeds the "
+                "range of floats: scale the features, for example by StandardScaler()."
+            )
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
     if not isinstance(gamma, Real) or not 0 < float(gamma) < np.inf:
         raise ValueError(
