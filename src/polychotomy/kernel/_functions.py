@@ -122,7 +122,7 @@ class KernelAgainst:
             str(kernel.name), kernel.gamma * largest + abs(kernel.coef0)
         )
         with np.errstate(over="ignore"):
-            reach = np.float64(reach) ** (kernel.degree if kernel.name == "poly" else 1)
+            reach = float(np.power(reach, kernel.degree if kernel.name == "poly" else 1.0))
         dtype = "float64" if kernel.name in ("rbf", "sigmoid") else kernel.dtype
         if not reach <= np.finfo(dtype).max:
             raise ValueError(
