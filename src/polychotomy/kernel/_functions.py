@@ -74,6 +74,7 @@ class KernelAgainst:
     def __init__(self, kernel: Kernel, Y: Any) -> None:
         self.kernel, self._Y = kernel, Y
         self._centre: Any = 0.0
+        self._squares: Floats = np.zeros(0)
         self.by_ranges = False
         self._dtype = np.dtype(kernel.dtype)
         if kernel.name == "precomputed" or callable(kernel.name):
@@ -124,7 +125,7 @@ class KernelAgainst:
         with np.errstate(over="ignore"):
             reach = float(np.power(reach, kernel.degree if kernel.name == "poly" else 1.0))
         dtype = "float64" if kernel.name in ("rbf", "sigmoid") else kernel.dtype
-        if not reach <= np.finfo(dtype).max:
+        if not reach <= float(np.finfo(dtype).max):
             raise ValueError(
                 f"The values of the kernel {kernel.name!r} must be finite. The largest squared "
                 f"norm of the samples is {largest:.3g}: scale the features, for example by "
