@@ -157,12 +157,13 @@ def test_calibration_is_by_outputs_that_were_held_out(iris):
 
 def test_own_probabilities_are_taken_as_they_are(iris):
     X, y = iris
+    X, y = X[:140], y[:140]  # on balanced classes no single split gains anything
     classifier = SingleBinaryClassifier(HistGradientBoostingClassifier(max_iter=10)).fit(X, y)
     assert classifier.calibration_ == "none"
     assert set(classifier._readout.calibrators) == {None}
     q = np.array(
         [
-            classifier.estimator_.predict_proba(np.hstack([X, np.tile(row, (150, 1))]))[:, 1]
+            classifier.estimator_.predict_proba(np.hstack([X, np.tile(row, (len(X), 1))]))[:, 1]
             for row in classifier.extension_
         ]
     ).T
@@ -350,3 +351,12 @@ def test_every_fold_needs_every_class(iris):
 
 def test_there_is_no_training_in_batches():
     assert not hasattr(SingleBinaryClassifier(), "partial_fit")
+
+
+def test_learners_that_ignore_the_appended_features_are_refused(iris):
+    """On balanced classes no single split of the replicas gains anything."""
+    X, y = iris
+    boosting = SingleBinaryClassifier(HistGradientBoostingClassifier(max_iter=10))
+    with pytest.raises(ValueError, match="gives all replicas of all samples the same output"):
+        boosting.fit(X, y)
+    assert boosting.fit(X[:120], y[:120]).score(X[:120], y[:120]) > 0.9

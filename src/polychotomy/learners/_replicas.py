@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype, hstack, issparse
 from sklearn.base import clone
-from sklearn.utils import check_array, gen_batches
+from sklearn.utils import _safe_indexing, check_array, gen_batches
 from sklearn.utils.validation import _check_method_params
 
 from polychotomy.arrays import Array, Indices, Matrix
@@ -18,6 +18,7 @@ from polychotomy.learners._learner import TrainedProblem
 
 _BLOCK_VALUES = 2**23
 _ROWS_AT_A_TIME = 4096
+_LOOKED_AT = 200
 
 
 class Replicas(Protocol):
@@ -217,7 +218,24 @@ class ReplicaLearner:
                 f"{len(np.unique(sample))} samples, with {Z.shape[1]} features."
             )
             raise
-        return ReplicatedModel(TrainedProblem(learner), self.replicas)
+        model = ReplicatedModel(TrainedProblem(learner), self.replicas)
+        self._check_use(model, X, sample)
+        return model
+
+    def _check_use(self, model: ReplicatedModel, X: Any, sample: Indices) -> None:
+        """Raise ValueError if the classifier gives all replicas the same output."""
+        some = np.unique(sample)
+        some = some[:: max(1, len(some) // _LOOKED_AT)]
+        kind = "margin" if hasattr(self.classifier, "decision_function") else "probability"
+        outputs = model.outputs(_safe_indexing(X, some), kind)
+        if outputs.shape[1] > 1 and not np.ptp(outputs):
+            raise ValueError(
+                f"{type(self.classifier).__name__} gives all replicas of all samples the same "
+                "output, and so predicts one class only. Learners that stop where no single split "
+                "gains anything, as boosted trees do, find none where all classes have equally "
+                "many samples. Take another learner, such as a random forest or an SVM, or train "
+                "on fewer replicas by 'n_negatives'."
+            )
 
 
 def as_array(X: Any) -> Any:
