@@ -87,7 +87,7 @@ CODES = (
         CodeClassifier(EXACT_SVC, probability=None),
         CodeClassifier(SharedKernelSVC(kernel="precomputed"), "one_vs_rest", probability=None),
         TreeClassifier(EXACT_SVC, probability=None),
-        SingleBinaryClassifier(clone(EXACT_SVC).set_params(C=100), cv=None),
+        SingleBinaryClassifier(clone(EXACT_SVC).set_params(C=100), probability=None),
         SingleBinaryClassifier(EXACT_SVC, "single_call", probability=None),
         SingleBinaryClassifier(
             clone(EXACT_SVC).set_params(kernel="poly", degree=2, coef0=1.0, C=0.01, tol=1e-8),
