@@ -159,7 +159,7 @@ def folds(cv: Any, X: Any, y: Indices, classes: NDArray[Any]) -> Iterator[tuple[
         names = ", ".join(str(classes[c]) for c in rare[:10]) + (", …" if rare.size > 10 else "")
         warn(
             f"Calibration by {cv} folds has classes with fewer samples than folds: {names}. Their "
-            "probabilities rest on little; give a smaller 'cv'.",
+            "probabilities are unreliable; use a smaller 'cv'.",
             UserWarning,
             stacklevel=2,
         )

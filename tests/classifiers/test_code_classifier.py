@@ -524,7 +524,7 @@ def test_reject_by_confidence(digits, iris):
 @pytest.mark.parametrize(
     ("rule", "threshold", "message"),
     [
-        ("confidence", None, "must be a number with rule='confidence'"),
+        ("confidence", None, "must be a number, such as 0.8, with rule='confidence'"),
         ("votes", 0.5, "None with rule='votes'"),
         ("confidence", "high", "must be a number"),
         ("vote", None, "Did you mean 'votes'"),

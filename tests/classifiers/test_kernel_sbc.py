@@ -277,9 +277,10 @@ class TestProbabilities:
         ),
         (
             {"extensions": [np.eye(4)], "weights": "class_frequencies"},
-            "needs as many extensions as classes. Got 1 for 4",
+            "needs as many extensions or couplings as classes. Got 1 for 4",
         ),
         ({"couplings": [np.eye(3)]}, "finite numbers for all pairs of 4"),
+        ({"couplings": np.eye(4)}, "must be a sequence of matrices"),
         ({"couplings": [np.eye(4)], "extensions": [np.eye(4)]}, "not both"),
         ({"n_negatives": 9}, "an int from 1 to 3"),
         ({"kernel": "sigmoid"}, "'kernel' parameter must be one of"),

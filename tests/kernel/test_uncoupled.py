@@ -299,9 +299,9 @@ def test_too_few_steps_are_told(samples):
         (np.eye(3), "all pairs of 2 problems"),
         ([[1, np.nan], [np.nan, 1]], "finite numbers"),
         ([[1, 2], [0, 1]], r"symmetric\. .* by up to 2"),
-        ([[1, 2], [2, 1]], r"positive semi-definite\. .* adding 1 to the diagonal"),
+        ([[1, 2], [2, 1]], r"positive semi-definite\. .* add 1 to the diagonal"),
         ([[1e-9, 2e-9], [0, 1e-9]], r"symmetric\. .* by up to 2e-09"),
-        ([[0, 1e-9], [1e-9, 0]], r"positive semi-definite\. .* adding 1e-09 to the diagonal"),
+        ([[0, 1e-9], [1e-9, 0]], r"positive semi-definite\. .* add 1e-09 to the diagonal"),
         ([[1e39, 0], [0, 1e39]], r"at most 1e\+30\. Got 1e\+39"),
     ],
 )

@@ -319,9 +319,12 @@ default="class_frequencies"
             return check_extensions(self.extensions, classes), None
         if self.extensions is not None:
             raise ValueError("Give 'extensions' or 'couplings', not both.")
-        return None, np.array(
-            [check_coupling(M, k) for M in _sequence(self.couplings, "couplings")]
-        )
+        given = _sequence(self.couplings, "couplings")
+        if any(np.ndim(M) != 2 for M in given):
+            raise ValueError(
+                "The 'couplings' parameter must be a sequence of matrices; write [M] for one."
+            )
+        return None, np.array([check_coupling(M, k) for M in given])
 
     def _warn_of_merged_classes(self) -> None:
         """Warn if the coupling leaves two classes without a difference."""

@@ -205,27 +205,27 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def predict_or_reject(
         self, X: Any, rule: str | None = None, threshold: float | None = None
     ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Return the predicted labels, and which of them to trust.
+        """Return the predicted labels, and whether each is accepted.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         rule : {"votes", "confidence", "probability"}, optional
-            ``"votes"``, the default of flat codes, takes the class with the most votes, whatever
-            `decoder` is, and rejects samples where several classes share the first place: for
-            one-vs-one ties, for one-vs-rest samples that no class or several classes claim.
-            ``"confidence"`` rejects samples whose winning score in :meth:`decision_function` (with
-            two classes its absolute value) is below `threshold`. ``"probability"``, the default
-            of trees, takes the class with the largest probability and rejects samples where that
-            is below `threshold`.
+            ``"probability"``, the default with a `threshold`, takes the class with the largest
+            probability and rejects samples where that is below `threshold`. ``"confidence"``
+            rejects samples whose winning score in :meth:`decision_function` (with two classes its
+            absolute value) is below `threshold`. ``"votes"``, the default without `threshold`,
+            takes the class with the most votes, whatever `decoder` is, and rejects samples where
+            several classes share the first place: for one-vs-one ties, for one-vs-rest samples
+            that no class or several classes claim. Trees have no votes.
         threshold : float, optional
             For ``rule="confidence"`` and ``rule="probability"``, which need it.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            The winners, also for the rejected samples: with ``rule="confidence"`` what
-            :meth:`predict` says, otherwise what it says with ``decoder="votes"`` or
+            The predicted labels, those of rejected samples included: with ``rule="confidence"``
+            those of :meth:`predict`, otherwise those that it gives with ``decoder="votes"`` or
             ``decoder="probability"``.
         accepted : ndarray of bool of shape (n_samples,)
             False where the sample is rejected.
@@ -237,14 +237,14 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         asks = self._asks(X)
         flat = len(self._problems.nodes) == 1
         if rule is None:
-            rule = "votes" if flat else "probability"
+            rule = "votes" if flat and threshold is None else "probability"
         known = _REJECT_RULES if flat else _REJECT_RULES[1:]
         if rule not in known:
             raise unknown_name("rule", rule, known)
         if isinstance(threshold, Real) is (rule == "votes"):
             raise ValueError(
-                "The 'threshold' parameter must be a number with rule='confidence' and "
-                "rule='probability', and None with rule='votes'. "
+                "The 'threshold' parameter must be a number, such as 0.8, with rule='confidence' "
+                "and rule='probability', and None with rule='votes'. "
                 f"Got {threshold!r} with rule={rule!r}."
             )
         if rule == "probability":

@@ -47,7 +47,8 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         :class:`~polychotomy.learners.SingleCall` (SBC-ECOC) takes a replica for each problem of a
         code, :class:`~polychotomy.learners.Kesler` is for linear learners. Short forms are
         ``"single_call"``, ``"kesler"``, and for ``Concatenated`` its extension: a name such as
-        ``"identity"`` or ``"bch"``, a code, a matrix or a function of the number of classes.
+        ``"identity"`` or ``"bch"``, a code, a matrix or a function of the number of classes. To
+        search its parameters, such as ``replication__scale``, give the value itself.
     n_negatives : int, "auto" or None, default=None
         How many replicas of other classes each sample keeps for training, besides that of its own
         (section 5); ``"auto"`` takes min(4, k − 1), None all k − 1. Only with ``Concatenated``.

@@ -244,18 +244,14 @@ def _shrink(outputs: Array, largest: float) -> Array:
 
 
 RULES: dict[str, Callable[[Array, Matrix], Array]] = {
-    "hamming": partial(_negative_loss, name="hamming"),
+    **{name: partial(_negative_loss, name=name) for name in LOSSES},
+    "exponential": _exponential,
     "votes": _votes,
     "euclidean": _euclidean,
     "linear": _linear,
-    "hinge": partial(_negative_loss, name="hinge"),
-    "squared": partial(_negative_loss, name="squared"),
-    "exponential": _exponential,
-    "logistic": partial(_negative_loss, name="logistic"),
-    "l1": partial(_negative_loss, name="l1"),
     "ddag": ddag,
 }
-"""The rules by name. A new rule is one function and one line here."""
+"""The rules by name: every margin loss is one, and a new rule is one function and one line here."""
 
 SIGN_RULES = frozenset({"hamming", "votes", "ddag"})
 """The rules that use only the signs of the outputs, and their sizes at most to break ties."""

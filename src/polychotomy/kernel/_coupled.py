@@ -176,6 +176,6 @@ def check_coupling(coupling: Any, n_problems: int) -> Array:
     if least < -1e-8 * size:
         raise ValueError(
             "The 'coupling' parameter must be positive semi-definite. Its least eigenvalue is "
-            f"{least:.3g}: adding {-least:.3g} to the diagonal would make it so."
+            f"{least:.3g}: add {-least:.3g} to the diagonal to make it so."
         )
     return M

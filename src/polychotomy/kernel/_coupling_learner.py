@@ -186,7 +186,7 @@ def resolve_weights(
             return None
         if n_bases != targets.shape[1]:
             raise ValueError(
-                "weights='class_frequencies' needs as many extensions as classes. "
+                "weights='class_frequencies' needs as many extensions or couplings as classes. "
                 f"Got {n_bases} for {targets.shape[1]} classes; give weights='learned' or numbers."
             )
         given = weight @ (targets > 0)

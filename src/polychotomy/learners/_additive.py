@@ -96,7 +96,7 @@ def why_not_replicated(estimator: Any) -> str:
         return (
             f"The 'estimator' parameter must not be {kind} in its features, as {estimator!r} is: "
             "its score g(x) + h(E_r) for the replica of class r ranks the classes alike for "
-            "every x. Take one that can combine features, such as SharedKernelSVC() or SVC(), "
+            "every x. Take one that combines features, such as SharedKernelSVC() or SVC(), "
             "or with a linear classifier replication=Kesler()."
         )
     if get_tags(estimator).input_tags.pairwise and not hasattr(estimator, "concatenated"):

@@ -60,12 +60,15 @@ class Says(NamedTuple):
 
 @runtime_checkable
 class JointLearner(Protocol):
-    """A learner that trains all problems at once.
+    """A classifier that trains all problems at once.
 
-    ``fit_joint(X, targets, sample_weight=None, done=None)`` takes targets −1, 0 and +1 of shape
-    (n_samples, n_problems), calls `done` with the number of each problem that is solved, and
-    returns a model with ``outputs(X)`` of shape (n_samples, n_problems), ``part(problems)`` and
-    ``estimator(s)``.
+    Beside ``fit`` and the other methods of a binary classifier it has ``fit_joint(X, targets,
+    sample_weight=None, done=None)``. `targets` is an int8 array of −1, 0 and +1 of shape
+    (n_samples, n_problems), the problems of calibration folds as further columns; `done` is called
+    with the number of each problem that is solved. It returns a model with ``outputs(X)`` of shape
+    (n_samples, n_problems), ``part(problems)``, the model of some problems, and ``estimator(s)``,
+    one problem as a trained classifier of the labels 0 and 1. A learner with ``predict_proba`` but
+    no ``decision_function`` gives a model whose ``outputs(X, "probability")`` are probabilities.
     """
 
     def fit_joint(self, X: Any, targets: Any, **options: Any) -> Any:

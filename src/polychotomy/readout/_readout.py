@@ -51,7 +51,9 @@ class Ask(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Readout:
-    """What becomes of the outputs of the distinct problems; it knows arrays, not estimators.
+    """Turns the outputs of binary problems into scores, probabilities and classes.
+
+    It knows arrays, not estimators.
 
     Attributes
     ----------

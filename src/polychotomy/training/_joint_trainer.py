@@ -126,7 +126,7 @@ class JointTrainer:
             check_folds(folds or (), y, problems.classes)
             found = self._one_by_one(X, y, parts, tests, kinds[0], progress)
         else:
-            found = self._as_columns(X, parts, tests, problems, progress)
+            found = self._as_columns(X, parts, tests, kinds[0], problems, progress)
         model, said = next(found), list(found)
         weight = self.learner.weight(len(y))
         samples = np.array([weight[whole.samples(s)].sum() for s in range(whole.n_problems)])
@@ -143,6 +143,7 @@ class JointTrainer:
         X: Any,
         parts: Sequence[Targets],
         tests: Sequence[Indices],
+        kind: str,
         problems: Problems,
         progress: FitProgress,
     ) -> Iterator[Any]:
@@ -154,7 +155,7 @@ class JointTrainer:
         model = self._fit_columns(X, parts, progress)
         for p in range(len(parts)):
             part = model.part(range(p * n, (p + 1) * n)) if len(parts) > 1 else model
-            yield part if p == 0 else part.outputs(_safe_indexing(X, tests[p - 1]))
+            yield part if p == 0 else _outputs(part, _safe_indexing(X, tests[p - 1]), kind)
 
     def _fit_columns(self, X: Any, parts: Sequence[Targets], progress: FitProgress) -> Any:
         """Train the columns of all parts, in as few calls as memory for the targets allows."""
@@ -213,11 +214,11 @@ class GatheredModel:
 
     places: tuple[tuple[Any, int], ...]
 
-    def outputs(self, X: Any) -> Array:
+    def outputs(self, X: Any, kind: str = "margin") -> Array:
         """Return the outputs of all problems, shape (n_samples, n_problems)."""
         outputs = np.empty((X.shape[0], len(self.places)))
         for model, columns in self._models:
-            outputs[:, columns] = model.outputs(X)
+            outputs[:, columns] = _outputs(model, X, kind)
         return outputs
 
     def part(self, problems: Sequence[int]) -> "GatheredModel":

@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+
+from polychotomy import CodeClassifier, TreeClassifier
+from polychotomy.training import _joint_trainer
+
+
+class JointLogistic(ClassifierMixin, BaseEstimator):
+    """A joint learner that has nothing but probabilities, and follows its contract."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.inner_ = LogisticRegression().fit(X, y, sample_weight)
+        self.classes_ = self.inner_.classes_
+        return self
+
+    def predict(self, X):
+        return self.inner_.predict(X)
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)
+
+    def fit_joint(self, X, targets, *, sample_weight=None, done=None):
+        fitted = []
+        for s, target in enumerate(targets.T):
+            own = np.flatnonzero(target)
+            weight = None if sample_weight is None else sample_weight[own]
+            fitted.append(JointLogistic().fit(X[own], (target[own] > 0).astype(int), weight))
+            done(s)
+        return Fitted(fitted)
+
+
+class Fitted:
+    def __init__(self, fitted):
+        self.fitted = fitted
+
+    def outputs(self, X, kind="margin"):
+        assert kind == "probability"
+        return np.column_stack([each.predict_proba(X)[:, 1] for each in self.fitted])
+
+    def part(self, problems):
+        return Fitted([self.fitted[s] for s in problems])
+
+    def estimator(self, s):
+        return self.fitted[s]
+
+
+@pytest.mark.parametrize("calibration", ["none", "sigmoid", "isotonic"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_joint_learner_with_probabilities_only_is_calibrated_by_them(iris, calibration, weighted):
+    X, y = iris
+    weight = np.linspace(0.5, 1.5, 150) if weighted else None
+
+    joint = CodeClassifier(JointLogistic(), "one_vs_rest", calibration=calibration, cv=3)
+    joint.fit(X, y, sample_weight=weight)
+    separate = CodeClassifier(Separate(), "one_vs_rest", calibration=calibration, cv=3)
+    separate.fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(joint.predict_proba(X), separate.predict_proba(X), atol=1e-6)
+
+
+class Separate(ClassifierMixin, BaseEstimator):
+    """The same learner without ``fit_joint``."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.inner_ = LogisticRegression().fit(X, y, sample_weight)
+        self.classes_ = self.inner_.classes_
+        return self
+
+    def predict(self, X):
+        return self.inner_.predict(X)
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)
+
+
+def test_a_tree_asks_a_joint_learner_about_a_few_problems(digits):
+    X, y = digits
+    joint = TreeClassifier(JointLogistic(), "balanced").fit(X[:300], y[:300])
+    separate = TreeClassifier(Separate(), "balanced").fit(X[:300], y[:300])
+    np.testing.assert_array_equal(joint.predict(X), separate.predict(X))
+
+
+def test_targets_are_made_in_blocks_where_they_would_be_large(iris, monkeypatch):
+    X, y = iris
+    whole = CodeClassifier(JointLogistic(), "one_vs_one", calibration="sigmoid", cv=3).fit(X, y)
+    monkeypatch.setattr(_joint_trainer, "_MOST_TARGETS", 2 * 150)
+    blocks = CodeClassifier(JointLogistic(), "one_vs_one", calibration="sigmoid", cv=3).fit(X, y)
+    np.testing.assert_array_equal(blocks.predict_proba(X), whole.predict_proba(X))
+    assert blocks.estimators_[2].classes_.tolist() == [0, 1]
