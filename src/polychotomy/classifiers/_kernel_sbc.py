@@ -4,7 +4,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from polychotomy.classifiers._reduction_classifier import ReductionClassifier
 from polychotomy.codes import Code, DistinctProblems, describe_problems, one_vs_rest
 from polychotomy.errors import unknown_name
 from polychotomy.kernel import CouplingLearner, SharedKernelSVC, check_coupling, merged_problems
-from polychotomy.learners import Learner, Negatives, check_rows_differ
+from polychotomy.learners import NEGATIVES, Learner, Negatives, check_rows_differ
 from polychotomy.readout import Readout
 from polychotomy.structures import single_node
 from polychotomy.training import FitProgress, JointTrainer, Params, Problems, Trainer
@@ -177,6 +177,7 @@ default="class_frequencies"
     np.True_
     """
 
+    _numeric = True
     _trained: Any
 
     def __init__(
@@ -259,6 +260,8 @@ default="class_frequencies"
             done=_write_solve if self.verbose else None,
         )
         negatives = None
+        if self.negatives not in NEGATIVES:
+            raise unknown_name("negatives", self.negatives, NEGATIVES)
         if self.n_negatives is not None:
             seed = self.random_state
             if seed is not None:
@@ -282,7 +285,6 @@ default="class_frequencies"
         self.optimality_gap_ = best.optimality_gap(model.radius)
         self.support_, self.intercept_ = best.model.support_, float(best.model.intercept_[0])
         self.norm_ = float(np.sqrt(best.squared_norm))
-        self._warn_of_merged_classes()
 
     def _learners(self) -> dict[str, Any]:
         svm_tol: Any = self.svm_tol
@@ -326,11 +328,11 @@ default="class_frequencies"
             )
         return None, np.array([check_coupling(M, k) for M in given])
 
-    def _warn_of_merged_classes(self) -> None:
-        """Warn if the coupling leaves two classes without a difference."""
-        pairs = merged_problems(self.coupling_)
+    def _keep(self, problems: Problems, trained: Any, readout: Readout) -> Self:
+        """Keep what was fitted; warn if the coupling leaves two classes without a difference."""
+        pairs = merged_problems(trained.model.best.coupling)
         if pairs:
-            r, s = (self.classes_[c] for c in pairs[0])
+            r, s = (problems.classes[c] for c in pairs[0])
             more = f", and {len(pairs) - 1} more pairs of classes" if len(pairs) > 1 else ""
             warnings.warn(
                 f"The weights leave no difference between the classes {r!s} and {s!s}{more}: the "
@@ -339,6 +341,7 @@ default="class_frequencies"
                 UserWarning,
                 stacklevel=4,
             )
+        return super()._keep(problems, trained, readout)
 
 
 def check_extensions(extensions: Any, classes: NDArray[Any]) -> list[Array]:

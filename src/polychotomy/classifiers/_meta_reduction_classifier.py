@@ -20,6 +20,7 @@ from polychotomy.training import (
     check_batch_labels,
     check_data,
     check_params,
+    check_weights,
     route_params,
 )
 
@@ -46,6 +47,7 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         """Train the binary problems further on a batch of samples.
 
         Estimators learn in place: if one of them fails, others may have learnt the batch already.
+        The calibration of an earlier ``fit`` stays as it is.
 
         Parameters
         ----------
@@ -116,6 +118,7 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         in_batches: bool,
     ) -> Trainer:
         """Return the trainer of independent problems: joint if the only learner is."""
+        check_weights(learners)
         code = problems.code
         if in_batches or len(learners) > 1 or not learners[0].is_joint:
             return SeparateTrainer.of(

@@ -39,6 +39,12 @@ def _has_probabilities(self: Any) -> bool:
     return self.probability is not None
 
 
+def _as_indices(part: Any) -> Indices:
+    """Return the indices of a part of a fold, which may be given as a mask."""
+    part = np.asarray(part)
+    return np.flatnonzero(part) if part.dtype == bool else part
+
+
 class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A classifier made of binary problems, trained problems and a readout.
 
@@ -53,6 +59,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     verbose: int
     classes_: NDArray[Any]
     problems_: list[str]
+    _numeric = False  # whether all features must be numbers, whatever the learner
     _problems: Problems
     _trained: TrainedProblems
     _readout: Readout
@@ -95,7 +102,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         with unless_fit_fails(self):
             self._learners()
-            X, y = check_data(self, X, y)
+            X, y = check_data(self, X, y, numeric=self._numeric)
             classes, indices = check_labels(y)
             params = check_params(self, "fit", X, sample_weight, fit_params)
             problems = self._lay_out(classes, X, indices, params)
@@ -277,10 +284,12 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)
-        return check_data(self, X, reset=False)
+        return check_data(self, X, reset=False, numeric=self._numeric)
 
     def _check_probabilities(self) -> None:
         """Raise if there are no probabilities, warn if the code does not determine all of them."""
+        if self.probability is None:
+            raise ValueError("There are no probabilities: set 'probability' and fit again.")
         if self._readout.calibrators is None:
             raise ValueError(f"There are no probabilities. {NO_PROBABILITIES}")
         undetermined = [
@@ -326,7 +335,8 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Return the folds of the calibration; None if there is nothing to calibrate."""
         if not readout.needs_calibration:
             return None
-        return [] if self.cv is None else list(folds(self.cv, X, y, classes))
+        splits = [] if self.cv is None else list(folds(self.cv, X, y, classes))
+        return [tuple(map(_as_indices, split)) for split in splits]
 
     def _progress(self, trainer: Trainer, splits: Any) -> FitProgress:
         return FitProgress(self, trainer.n_tasks * (1 + len(splits or ())), self.verbose)

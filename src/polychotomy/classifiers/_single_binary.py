@@ -10,8 +10,10 @@ from sklearn.utils import check_random_state
 from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
 from polychotomy.codes import Code, DistinctProblems, describe_problems
+from polychotomy.errors import unknown_name
 from polychotomy.kernel import SharedKernelSVC
 from polychotomy.learners import (
+    NEGATIVES,
     Concatenated,
     Learner,
     Negatives,
@@ -20,7 +22,7 @@ from polychotomy.learners import (
 )
 from polychotomy.readout import Readout
 from polychotomy.structures import single_node
-from polychotomy.training import JointTrainer, Params, Problems, Trainer
+from polychotomy.training import JointTrainer, Params, Problems, Trainer, check_weights
 
 
 class SingleBinaryClassifier(MetaReductionClassifier):
@@ -207,14 +209,17 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         assert isinstance(problems, ReplicatedProblems)
         replication, k = self._replication(), len(problems.classes)
         negatives = None
-        if self.n_negatives is not None:
-            negatives = Negatives.of(self.n_negatives, self.negatives, k, problems.seed)
-        if negatives is not None and not replication.takes_negatives:
+        if self.negatives not in NEGATIVES:
+            raise unknown_name("negatives", self.negatives, NEGATIVES)
+        if self.n_negatives is not None and not replication.takes_negatives:
             raise ValueError(
                 "The 'n_negatives' parameter is for replication=Concatenated(), where a sample has "
                 f"a replica for each class; leave it out with {type(replication).__name__}()."
             )
+        if self.n_negatives is not None:
+            negatives = Negatives.of(self.n_negatives, self.negatives, k, problems.seed)
         learner = Learner(replication.checked(self._base()), "estimator", params["estimator"])
+        check_weights([learner])
         if k == 2:
             return self._trainer(problems, (learner,), in_batches=in_batches)
         seeds = problem_seeds(self.random_state, problems.code.matrix[:, :1])

@@ -179,6 +179,8 @@ class Readout:
         """
         if self.calibrations is None or self.methods is None:
             return self
+        if held_out is None and self.calibrators is not None:  # as they are, after further batches
+            return replace(self, counts=np.maximum(counts, np.finfo(float).tiny))
         methods = tuple("least_squares" if m == "auto" else m for m in self.methods)
         counts = np.maximum(counts, np.finfo(float).tiny)
         if held_out is None:

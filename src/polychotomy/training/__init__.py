@@ -6,6 +6,7 @@ from polychotomy.training._inputs import (
     check_data,
     check_labels,
     check_params,
+    check_weights,
     route_params,
     unless_fit_fails,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "check_data",
     "check_labels",
     "check_params",
+    "check_weights",
     "route_params",
     "shared_problems",
     "unless_fit_fails",

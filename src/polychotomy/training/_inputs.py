@@ -1,7 +1,8 @@
 """The inputs of ``fit``: samples, labels, weights and metadata, validated and routed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ from polychotomy.arrays import Indices
 Params = dict[str, Any]
 
 
-def check_data(estimator: Any, X: Any, y: Any = None, *, reset: bool = True) -> Any:
-    """Validate X and y, leaving checks of the features to the binary classifier.
+def check_data(
+    estimator: Any, X: Any, y: Any = None, *, reset: bool = True, numeric: bool = False
+) -> Any:
+    """Validate X and y, leaving checks of the features to the binary classifier unless `numeric`.
 
     Arrays and sparse matrices are validated, finite or not. Data frames stay data frames, because
     the binary classifier may be a pipeline that selects columns by name; collections of texts or
@@ -29,10 +32,13 @@ def check_data(estimator: Any, X: Any, y: Any = None, *, reset: bool = True) -> 
         raise ValueError(
             "This estimator requires y to be passed, but the target y is None: give the labels."
         )
+    if numeric:
+        options: dict[str, Any] = {"accept_sparse": "csr", "dtype": float, "reset": reset}
+        return validate_data(estimator, X, **({"y": y} if with_y else {}), **options)
     if _is_collection(X):
         X = np.asarray(X, dtype=object)
     elif pairwise or not _is_frame(X):
-        options: dict[str, Any] = {"accept_sparse": "csr", "dtype": "numeric" if pairwise else None}
+        options = {"accept_sparse": "csr", "dtype": "numeric" if pairwise else None}
         options |= {"ensure_all_finite": pairwise, "reset": reset}
         checked = validate_data(estimator, X, **({"y": y} if with_y else {}), **options)
         if pairwise and with_y:
@@ -104,6 +110,9 @@ def check_params(
 ) -> Params:
     """Return the arguments for the binary classifiers, weights among them."""
     _raise_for_params(params, classifier, method)
+    n_jobs = classifier.n_jobs
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+        raise ValueError(f"The 'n_jobs' parameter must be None or an int but 0. Got {n_jobs!r}.")
     if sample_weight is None:
         return params
     return {**params, "sample_weight": _check_sample_weight(sample_weight, X)}
@@ -127,13 +136,19 @@ def route_params(
     if _routing_enabled():
         routed = process_routing(classifier, method, **params)
         return {source: dict(routed[source][method]) for source in estimators}
-    for estimator in estimators.values():
-        if "sample_weight" in params and not has_fit_parameter(estimator, "sample_weight"):
-            raise ValueError(
-                f"{type(estimator).__name__} takes no sample_weight. Leave the weights out, take "
-                "another estimator or, for a pipeline, use scikit-learn's metadata routing."
-            )
     return dict.fromkeys(estimators, params)
+
+
+def check_weights(learners: Iterable[Any]) -> None:
+    """Raise ValueError if a learner in use was given weights that its ``fit`` does not take."""
+    for learner in learners:
+        given = "sample_weight" in learner.params
+        if given and not has_fit_parameter(learner.estimator, "sample_weight"):
+            raise ValueError(
+                f"{type(learner.estimator).__name__} takes no sample_weight. Leave the weights "
+                "out, take another estimator or, for a pipeline, use scikit-learn's metadata "
+                "routing."
+            )
 
 
 def _check_square(X: Any) -> None:

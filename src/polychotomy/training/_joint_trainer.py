@@ -37,6 +37,7 @@ class JointlyTrained:
     model: Any
     counts: Counts
     _parts: dict[tuple[int, ...], Any] = field(default_factory=dict, repr=False)
+    _estimators: dict[int, Any] = field(default_factory=dict, repr=False)
 
     def outputs(self, X: Any, kind: str, which: Sequence[int] | None = None) -> Array:
         """Return the outputs of all problems, or of those in `which`, a column for each."""
@@ -46,8 +47,10 @@ class JointlyTrained:
         return outputs if which is None else outputs[:, which]
 
     def estimator(self, s: int) -> Any:
-        """Return one problem as a trained binary classifier of the labels 0 and 1."""
-        return self.model.estimator(s)
+        """Return one problem as a trained binary classifier, made when first asked for."""
+        if s not in self._estimators:
+            self._estimators[s] = self.model.estimator(s)
+        return self._estimators[s]
 
     def _part(self, which: tuple[int, ...]) -> Any:
         """Return the model of a few problems; a tree asks for the same ones again and again."""
@@ -56,7 +59,7 @@ class JointlyTrained:
         return self._parts[which]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"model": self.model, "counts": self.counts, "_parts": {}}
+        return {"model": self.model, "counts": self.counts, "_parts": {}, "_estimators": {}}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """Training each binary problem by itself: a clone of a scikit-learn classifier per problem."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -121,22 +121,21 @@ class SeparateTrainer:
 
         A fold's model is dropped as soon as its held-out outputs are known.
         """
-        targets = Targets(self.distinct.columns, y)
-        names = self._names(problems)
-        parts: list[tuple[Targets, Indices | None]] = [(targets, None)]
-        parts += [(targets.restricted(training), np.sort(test)) for training, test in folds or ()]
-        tasks = [
-            self._task(s, names[s], part, targets, test, kinds[s])
-            for part, test in parts
-            for s in range(targets.n_problems)
-        ]
-        results = self._run(tasks, X, progress)
+        targets, names = Targets(self.distinct.columns, y), self._names(problems)
+        tests = [np.sort(test) for _, test in folds or ()]
+        parts = [(None, None), *((f[0], t) for f, t in zip(folds or (), tests, strict=True))]
+
+        def task(i: int) -> _Task:
+            part, s = divmod(i, targets.n_problems)
+            return self._task(s, names[s], targets, *parts[part], kinds[s])
+
+        results = self._run(task, len(parts) * targets.n_problems, X, progress)
         trained = SeparatelyTrained(
             tuple(results[: targets.n_problems]), self._counts(targets), self.n_jobs
         )
         if folds is None:
             return trained, None
-        outputs = self._held_out(trained, tasks, results, targets, X, kinds)
+        outputs = self._held_out(trained, tests, results, targets, X, kinds)
         weights = [self.learners[j].weight(len(y)) for j in self.learner_of]
         return trained, HeldOut(targets, outputs, weights, bool(folds))
 
@@ -151,12 +150,13 @@ class SeparateTrainer:
         """Return the problems after learning a batch; `trained` is None before the first."""
         targets, names = Targets(self.distinct.columns, y), self._names(problems)
         before = [None] * len(names) if trained is None else [p.estimator for p in trained.problems]
-        tasks = []
-        for s, estimator in enumerate(before):
-            task = self._task(s, names[s], targets, targets, None, "margin")
-            fresh = task.estimator if task.samples.size else None
-            tasks.append(task._replace(estimator=estimator or fresh, method="partial_fit"))
-        results = self._run(tasks, X, progress)
+
+        def task(s: int) -> _Task:
+            made = self._task(s, names[s], targets, None, None, "margin")
+            fresh = made.estimator if made.samples.size else None
+            return made._replace(estimator=before[s] or fresh, method="partial_fit")
+
+        results = self._run(task, len(names), X, progress, store=None)
         counts = self._counts(targets)
         if trained is not None:
             counts = counts.plus(trained.counts)
@@ -168,30 +168,45 @@ class SeparateTrainer:
         return [problems.names[s] for s in first]
 
     def _task(
-        self, s: int, name: str, part: Targets, targets: Targets, test: Indices | None, kind: str
+        self,
+        s: int,
+        name: str,
+        targets: Targets,
+        training: Indices | None,
+        test: Indices | None,
+        kind: str,
     ) -> "_Task":
-        samples = part.samples(s)
-        asked = None
-        if test is not None:
-            own = targets.samples(s)
-            asked = own[np.isin(own, test, assume_unique=True)]
+        """Return the task of problem s on all samples, or on the training part of a fold."""
+        samples = targets.samples(s)
+        asked = None if test is None else _common(samples, test, targets.n_samples)
+        if training is not None:  # in the order of the fold, repeated samples included
+            samples = training[targets.columns[targets.y[training], s] != 0]
         learner = self.learners[self.learner_of[s]]
         seed = None if self.seeds is None else int(self.seeds[s])
-        sides = part.sides(s, samples)
+        sides = targets.sides(s, samples)
         return _Task(name, learner.fresh(seed), learner.params, samples, sides, asked, kind)
 
-    def _run(self, tasks: Sequence["_Task"], X: Any, progress: FitProgress) -> list[Any]:
-        """Return the result of each task; those of a shared store are not computed again."""
-        store = active_problems.get()
-        keys = [None] * len(tasks) if store is None else store.keys(tasks, X)
+    def _run(
+        self,
+        task: Callable[[int], "_Task"],
+        n_tasks: int,
+        X: Any,
+        progress: FitProgress,
+        store: Any = "active",
+    ) -> list[Any]:
+        """Return the result of each task; those of a shared store are not computed again.
+
+        Tasks are made when a worker is free, so that few of them are in memory.
+        """
+        store = active_problems.get() if store == "active" else None
+        keys = [None] * n_tasks if store is None else store.keys(map(task, range(n_tasks)), X)
         results = [None if store is None else store.recall(key) for key in keys]
         missing = [i for i, known in enumerate(results) if known is None]
-        for i in np.setdiff1d(np.arange(len(tasks)), missing):
-            progress.begin(tasks[i].name)
+        for i in np.setdiff1d(np.arange(n_tasks), missing):
+            progress.begin(task(int(i)).name)
             progress.end()
-        found = map_tasks(
-            _train, _announced(tasks, missing, progress), shared=X, n_jobs=self.n_jobs
-        )
+        announced = _announced(map(task, missing), progress)
+        found = map_tasks(_train, announced, shared=X, n_jobs=self.n_jobs)
         for i, result in zip(missing, found, strict=True):
             progress.end()
             results[i] = result
@@ -202,7 +217,7 @@ class SeparateTrainer:
     def _held_out(
         self,
         trained: SeparatelyTrained,
-        tasks: Sequence["_Task"],
+        tests: Sequence[Indices],
         results: Sequence[Any],
         targets: Targets,
         X: Any,
@@ -214,11 +229,10 @@ class SeparateTrainer:
             samples = targets.samples(s)
             own = np.full(len(samples), np.nan)
             never = np.ones(len(samples), dtype=bool)
-            for i in range(targets.n_problems + s, len(tasks), targets.n_problems):
-                asked = tasks[i].asked
-                assert asked is not None
+            for f, test in enumerate(tests):
+                asked = _common(samples, test, targets.n_samples)
                 place = np.searchsorted(samples, asked)
-                own[place], never[place] = results[i], False
+                own[place], never[place] = results[(f + 1) * targets.n_problems + s], False
             if never.any():
                 own[never] = problem.outputs(_safe_indexing(X, samples[never]), kinds[s])
             outputs.append(own)
@@ -244,19 +258,23 @@ class _Task(NamedTuple):
     method: str = "fit"
 
 
-def _announced(
-    tasks: Sequence[_Task], which: Sequence[int], progress: FitProgress
-) -> Iterator[_Task]:
-    for i in which:
-        progress.begin(tasks[i].name)
-        yield tasks[i]
+def _announced(tasks: Iterable[_Task], progress: FitProgress) -> Iterator[_Task]:
+    for task in tasks:
+        progress.begin(task.name)
+        yield task
+
+
+def _common(samples: Indices, test: Indices, n_samples: int) -> Indices:
+    """Return the test samples that take part in a problem; both are sorted."""
+    return test if len(samples) == n_samples else samples[np.isin(samples, test)]
 
 
 def _train(task: _Task, X: Any) -> TrainedProblem | Array:
     """Return the trained problem, or what it says of the samples that are asked about."""
-    problem = TrainedProblem(task.estimator)
     if task.samples.size:
         problem = _fitted(task, X)
+    else:  # of which a batch or a fold has no sample
+        problem = TrainedProblem(task.estimator if task.method == "partial_fit" else None)
     if task.asked is None:
         return problem
     if not task.asked.size:
@@ -266,7 +284,7 @@ def _train(task: _Task, X: Any) -> TrainedProblem | Array:
 
 def _fitted(task: _Task, X: Any) -> TrainedProblem:
     part, params = X, task.params
-    if task.samples.size < X.shape[0]:  # else there is nothing to cut, and X is not copied
+    if not np.array_equal(task.samples, np.arange(X.shape[0])):  # else X is not copied
         part = _safe_indexing(X, task.samples)
         params = _check_method_params(X, task.params, indices=task.samples)
     pairwise = get_tags(task.estimator).input_tags.pairwise

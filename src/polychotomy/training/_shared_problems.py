@@ -2,7 +2,7 @@
 
 import pickle
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from hashlib import sha256
@@ -14,7 +14,6 @@ import joblib
 from polychotomy.arrays import Matrix
 
 _LARGEST = 2**29
-_CANNOT_BE_HASHED = (pickle.PicklingError, AttributeError, TypeError)
 
 active_problems: ContextVar["ProblemStore | None"] = ContextVar("problem_store", default=None)
 """The store that a training may use."""
@@ -65,31 +64,27 @@ class ProblemStore:
         self._known: OrderedDict[str, tuple[Any, int]] = OrderedDict()
         self._lock = Lock()
 
-    def keys(self, tasks: Sequence[Any], X: Any) -> list[str | None]:
+    def keys(self, tasks: Iterable[Any], X: Any) -> list[str | None]:
         """Return a key for each task of separate training, None if it cannot be hashed.
 
         A task has a learner (`estimator`, `params`), `samples` with `sides`, and the samples that
         it is `asked` about with the `kind` of the answer.
         """
-        try:
-            data = joblib.hash(X)
-            keys: list[str | None] = []
-            for task in tasks:
-                asked = None if task.asked is None else (task.asked.tobytes(), task.kind)
-                sides = sha256(task.samples.tobytes() + task.sides.tobytes() + repr(asked).encode())
-                learner = joblib.hash((task.estimator, dict(task.params)))
-                keys.append(f"{data} {learner} {sides.hexdigest()}")
-        except _CANNOT_BE_HASHED:
-            return [None] * len(tasks)
+        data, keys = _hash(X), []
+        for task in tasks:
+            asked = None if task.asked is None else (task.asked.tobytes(), task.kind)
+            sides = sha256(task.samples.tobytes() + task.sides.tobytes() + repr(asked).encode())
+            learner = _hash((task.estimator, dict(task.params)))
+            known = data is not None and learner is not None
+            keys.append(f"{data} {learner} {sides.hexdigest()}" if known else None)
         return keys
 
     def column_keys(
         self, targets: Matrix, X: Any, learner: Any, params: Mapping[str, Any]
     ) -> list[str | None]:
         """Return a key for each column of joint training, None if it cannot be hashed."""
-        try:
-            common = joblib.hash((X, learner, dict(params)))
-        except _CANNOT_BE_HASHED:
+        common = _hash((X, learner, dict(params)))
+        if common is None:
             return [None] * targets.shape[1]
         return [f"{common} {sha256(column.tobytes()).hexdigest()}" for column in targets.T]
 
@@ -113,6 +108,15 @@ class ProblemStore:
             self._bytes += size
             while self._bytes > self._max_bytes:
                 self._bytes -= self._known.popitem(last=False)[1][1]
+
+
+def _hash(value: Any) -> str | None:
+    """Return a hash of the content, None if it has none."""
+    try:
+        found: str = joblib.hash(value)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return None
+    return found
 
 
 def size_of(trained: Any) -> int:
