@@ -229,8 +229,7 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             scorer, seed = self._scorer(), self._seed()
             samples = Samples("samples", X, indices, tuple(map(str, classes)), labels=classes)
             rows, units, skipped = self._tasks(samples, y, scorer, seed, params)
-            outcomes = self._run(units, samples)
-            cells = finished_cells(units, outcomes, samples, self.error_score)
+            cells = finished_cells(units, self._run(units, samples), samples, self.error_score)
             advice = recommend(
                 cells.values(),
                 prefer=self.prefer,

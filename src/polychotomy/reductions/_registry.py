@@ -211,7 +211,8 @@ class Reduction:
             return {}
         if type(estimator).__name__ != "RidgeClassifier":
             return None
-        return {"estimator__" * (self.name != "native") + "alpha": Scale(simpler="larger")}
+        name = "alpha" if self.name == "native" else "estimator__alpha"
+        return {name: Scale(simpler="larger")}
 
     def make(self, estimator: Any, **options: Any) -> Any:
         """Return the untrained classifier.
