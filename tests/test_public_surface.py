@@ -193,18 +193,13 @@ def test_the_names_of_report():
 
 def test_the_names_of_reductions():
     assert set(polychotomy.reductions.__all__) == {
-        "KEYWORDS",
-        "Candidate",
         "Expansion",
-        "Reading",
         "Reduction",
         "Scale",
         "available_bases",
         "available_reductions",
-        "base_scales",
         "is_baseline",
         "make_base",
-        "scales_of",
         "suitable_reductions",
         "untrained",
     }
@@ -214,8 +209,6 @@ def test_the_names_of_reductions():
 def test_the_names_of_evaluate():
     assert set(polychotomy.evaluate.__all__) == {
         "DEFAULT_FOLDS",
-        "PREFERENCES",
-        "SMALL_DIFFERENCE",
         "Cell",
         "Contestant",
         "Failure",
@@ -228,13 +221,11 @@ def test_the_names_of_evaluate():
         "ReductionSearchCV",
         "Row",
         "Samples",
-        "Scale",
         "Schedule",
         "Store",
         "Summary",
         "Task",
         "TrainedMethod",
-        "Tuner",
         "comparisons",
         "compute",
         "recommend",

@@ -264,6 +264,20 @@ def test_single_binary_classifiers_by_name(blobs):
     assert search.explanation_.startswith(f"{search.best_reduction_}: ")
 
 
+def test_each_decoder_of_a_single_call_is_scored(blobs):
+    X, y = blobs
+    rows = ["sbc_ecoc:hamming:None", "sbc_ecoc:l1:None"]
+    folds = StratifiedKFold(2, shuffle=True, random_state=4)
+    base = SharedKernelSVC(gamma=0.1)
+    options = {"cv": folds, "random_state": 0, "refit": False, "preparation": None}
+    search = ReductionSearchCV(base, rows, scoring=_decoder_number, **options).fit(X, y)
+    assert search.cv_results_["mean_test_score"].tolist() == [0, 1]
+
+
+def _decoder_number(trained, X, y):
+    return ["hamming", "l1"].index(trained.decoder_)
+
+
 def test_a_single_binary_classifier_counts_the_problems_of_its_code(blobs):
     own = [
         SingleBinaryClassifier(SharedKernelSVC(), probability=None, n_negatives=2),

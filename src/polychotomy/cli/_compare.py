@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from polychotomy.cli._disk import printable, read_data, tell_columns, telling_errors
-from polychotomy.cli._options import AsJson, Jobs, Prefer, Preference, Seed, StoreFile
+from polychotomy.cli._options import AsJson, Jobs, Prefer, Preference, Seed, StoreFile, check_bases
 from polychotomy.cli._reported_model import train_recommended
 from polychotomy.cli._running import (
     keeping_results,
@@ -60,13 +60,6 @@ def _check_reductions(text: str) -> str:
     return text
 
 
-def _check_base(text: str) -> str:
-    for name in _names(text):
-        if name not in available_bases():
-            raise typer.BadParameter(f"{name!r} is none of {', '.join(available_bases())}")
-    return text
-
-
 def _check_protocol(text: str) -> str:
     try:
         return str(Protocol.of(text))
@@ -92,10 +85,7 @@ def compare_command(
     ] = None,
     base: Annotated[
         str,
-        typer.Option(
-            callback=_check_base,
-            help=f"Binary learners, with commas: {', '.join(available_bases())}.",
-        ),
+        typer.Option(help=f"Binary learners, with commas: {', '.join(available_bases())}."),
     ] = "logistic",
     reductions: Annotated[
         str,
@@ -156,8 +146,7 @@ def compare_command(
     Exit status: 0 done; 1 the data, the store or the report's path cannot be used, or nothing could
     be computed; 2 wrong usage; 130 interrupted.
     """
-    if tune is Tuning.greedy:
-        _check_tunable(base)
+    check_bases(_names(base), tuned=tune is Tuning.greedy)
     with telling_interruption(store) as check, telling_errors():
         check_report(report)
         data_sets = [
@@ -219,15 +208,6 @@ def _tell_unsuited(reductions: str, base: str) -> None:
             left_out.setdefault(reason, []).append(name)
         for reason, names in left_out.items():
             tell(f"Left out, since {learner} does not suit them: {', '.join(names)}. {reason}")
-
-
-def _check_tunable(base: str) -> None:
-    for name in _names(base):
-        if name not in available_bases(tunable=True):
-            tunable = ", ".join(available_bases(tunable=True))
-            raise typer.BadParameter(
-                f"{name} has nothing to tune; {tunable} have.", param_hint="--tune"
-            )
 
 
 def _read(data: list[str], target: str | None) -> list[Samples]:

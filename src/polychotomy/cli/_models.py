@@ -25,7 +25,7 @@ from polychotomy.cli._disk import (
 from polychotomy.cli._explanation import explanation, facts_of
 from polychotomy.cli._fitted_model import train_model
 from polychotomy.cli._model_files import Model, load_model, save_model, writing
-from polychotomy.cli._options import AsJson, Jobs, Prefer, Preference, Seed
+from polychotomy.cli._options import AsJson, Jobs, Prefer, Preference, Seed, check_bases
 from polychotomy.cli._running import run_with_progress, tell, telling_interruption
 from polychotomy.evaluate import Schedule
 from polychotomy.reductions import available_bases
@@ -68,12 +68,7 @@ def fit_command(
     Examples: `polychotomy fit land.csv -o land.skops`, `polychotomy fit land.csv --target cover
     --base svm --tune -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`
     """
-    if base not in available_bases():
-        names = ", ".join(available_bases())
-        raise typer.BadParameter(f"{base!r} is none of {names}", param_hint="--base")
-    if tune and base not in available_bases(tunable=True):
-        names = ", ".join(available_bases(tunable=True))
-        raise typer.BadParameter(f"only these can be tuned: {names}", param_hint="--tune")
+    check_bases([base], tuned=tune)
     with telling_interruption(None) as check, telling_errors(), _telling_warnings():
         check_can_write(out)
         samples = read_data(data, target)

@@ -1,10 +1,13 @@
 """Options that several commands have."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from polychotomy.reductions import available_bases
 
 
 def _check_jobs(jobs: int) -> int:
@@ -12,6 +15,17 @@ def _check_jobs(jobs: int) -> int:
     if jobs == 0:
         raise typer.BadParameter("0 is not a number of workers")
     return jobs
+
+
+def check_bases(bases: Sequence[str], *, tuned: bool) -> None:
+    """Refuse learners that are unknown, or that have nothing to tune."""
+    for name in bases:
+        if name not in available_bases():
+            names = ", ".join(available_bases())
+            raise typer.BadParameter(f"{name!r} is none of {names}", param_hint="--base")
+        if tuned and name not in available_bases(tunable=True):
+            names = ", ".join(available_bases(tunable=True))
+            raise typer.BadParameter(f"only these can be tuned: {names}", param_hint="--tune")
 
 
 class Preference(StrEnum):

@@ -14,25 +14,15 @@ from polychotomy.evaluate._contestant import Contestant
 from polychotomy.evaluate._greedy import GreedySearchCV
 from polychotomy.evaluate._preparation import Preparation
 from polychotomy.evaluate._protocol import DEFAULT_FOLDS, Protocol
-from polychotomy.evaluate._recommendation import (
-    PREFERENCES,
-    SMALL_DIFFERENCE,
-    Reason,
-    Recommendation,
-    recommend,
-)
+from polychotomy.evaluate._recommendation import Reason, Recommendation, recommend
 from polychotomy.evaluate._samples import Samples
 from polychotomy.evaluate._schedule import Progress, Schedule
 from polychotomy.evaluate._search import ReductionSearchCV
 from polychotomy.evaluate._summary import Row, Summary, comparisons, summarise
-from polychotomy.evaluate._task import Task, Tuner
-from polychotomy.evaluate._trained_method import TrainedMethod, train_task
-from polychotomy.reductions import Scale
+from polychotomy.evaluate._task import Task, TrainedMethod, train_task
 
 __all__ = [
     "DEFAULT_FOLDS",
-    "PREFERENCES",
-    "SMALL_DIFFERENCE",
     "Cell",
     "Contestant",
     "Failure",
@@ -45,13 +35,11 @@ __all__ = [
     "ReductionSearchCV",
     "Row",
     "Samples",
-    "Scale",
     "Schedule",
     "Store",
     "Summary",
     "Task",
     "TrainedMethod",
-    "Tuner",
     "comparisons",
     "compute",
     "recommend",

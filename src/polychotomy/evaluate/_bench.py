@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params
 from threadpoolctl import threadpool_limits
 
 from polychotomy.arrays import Array, Indices
@@ -20,8 +23,9 @@ from polychotomy.evaluate._contestant import Contestant, trained_for
 from polychotomy.evaluate._naming import current_versions, digest
 from polychotomy.evaluate._preparation import make_preparation
 from polychotomy.evaluate._samples import Samples
-from polychotomy.evaluate._shared_training import shared_rows, shared_training, trains_jointly
+from polychotomy.evaluate._shared_training import shared_rows, trains_jointly
 from polychotomy.evaluate._task import Task
+from polychotomy.training import shared_problems
 
 _LONGEST_REASON = 300
 
@@ -53,7 +57,7 @@ def compute(
 
 
 def _outcome(bench: "Bench", task: Task, raising: bool) -> Cell | Failure:
-    named = task.scoring is None  # else it lives in memory, and warnings go to the user
+    named = task.scorer is None  # else it lives in memory, and warnings go to the user
     try:
         with _caught_warnings() if named else nullcontext([]) as caught, threadpool_limits(1):
             if named:
@@ -63,11 +67,15 @@ def _outcome(bench: "Bench", task: Task, raising: bool) -> Cell | Failure:
     except Exception as error:
         if raising:
             raise
-        reason = " ".join(str(error).split())[:_LONGEST_REASON] or type(error).__name__
         place = task.data_set, task.reduction, task.base, task.fold
-        return Failure(*place, reason, task.key, type(error).__name__)
-    said = sorted({" ".join(str(w.message).split())[:_LONGEST_REASON] for w in caught})
+        kind = type(error).__name__
+        return Failure(*place, _one_line(error) or kind, task.key, kind)
+    said = sorted({_one_line(warning.message) for warning in caught})
     return replace(cell, chosen={**cell.chosen, "warnings": said}) if said else cell
+
+
+def _one_line(message: object) -> str:
+    return " ".join(str(message).split())[:_LONGEST_REASON]
 
 
 def _caught_warnings() -> Any:
@@ -84,95 +92,74 @@ class Bench:
     def measure(self, task: Task) -> Cell:
         """Return the cell of a task."""
         samples = self._samples
-        _, X_test = self.parts(task)
-        tuned = self._tuned(task)
+        _, X_test = self._parts(task)
+        tuned = self._once(("tuned", task.method.tuning), task, self._tune) if task.tuner else {}
         classifier, fit_seconds = self._trained(task, tuned)
         start = process_time()
         answers = classifier.predict(X_test)
         predict_seconds = process_time() - start
-        truth, predicted = samples.y[task.test], _indices(answers, samples, task)
-        cost = _cost(task.method, classifier, X_test)
-        probabilities, metrics = self._metrics(task, classifier, X_test, truth, predicted)
-        return Cell(
-            data_set=task.data_set,
-            reduction=task.reduction,
-            base=task.base,
-            fold=task.fold,
-            seed=task.seed,
-            settings=task.settings,
-            classes=samples.classes,
-            rows=task.test,
-            truth=truth,
+        truth, cost = samples.y[task.test], _cost(task.method, classifier, X_test)
+        if task.scorer is None:
+            predicted, chosen = answers, {**tuned, **_settled(classifier)}
+            p = _probabilities(classifier, X_test, len(samples.classes))
+            metrics = _metrics(truth, predicted, p)
+            if task.method.measure is not None:
+                metrics |= task.method.measure(classifier, X_test, truth)
+        else:
+            assert samples.labels is not None
+            predicted, chosen = np.searchsorted(samples.labels, answers), {"tuned": tuned}
+            p, score = None, self._score(task, classifier, X_test)
+            metrics = {"score": score, "error": float(np.mean(truth != predicted))}
+        return task.cell(
+            samples,
             predicted=predicted,
-            probabilities=None if probabilities is None else probabilities.astype(np.float32),
+            probabilities=None if p is None else p.astype(np.float32),
             metrics=metrics,
             n_problems=1 if cost is None else round(cost.problems),
             fit_seconds=fit_seconds,
             predict_seconds=predict_seconds,
-            chosen=_chosen(task, tuned, classifier),
+            chosen=chosen,
             versions=current_versions(),
-            key=task.key,
             cost=cost,
         )
 
     def sharing(self) -> AbstractContextManager[None]:
-        """Let the tasks share problems and kernel rows; tuned tasks share no rows."""
+        """Let the tasks share problems or kernel rows; tuned tasks share no rows.
+
+        Learners that train all problems at once give solutions that depend, within their
+        tolerance, on which problems these are: they share kernel rows only.
+        """
         first = self._tasks[0]
-        learners = [getattr(c, "estimator", c) for c in (t.method.classifier for t in self._tasks)]
-        alike = len({task.preparation for task in self._tasks}) == 1
-        X, y = None, None
-        if alike and all(task.tuner is None for task in self._tasks):
+        if not any(trains_jointly(task.method.classifier) for task in self._tasks):
+            return shared_problems()
+        if {(task.tuner, task.preparation) for task in self._tasks} == {(None, first.preparation)}:
             with suppress(Exception):  # each task will fail by it, and say so
-                X, y = self.parts(first)[0], self._samples.y[first.train]
-        return shared_training(X, y, learners)
+                return shared_rows(self._parts(first)[0], self._samples.y[first.train])
+        return nullcontext()
 
-    def parts(self, task: Task) -> tuple[Any, Any]:
+    def _parts(self, task: Task) -> tuple[Any, Any]:
         """Return the features of the training and of the test part."""
-        found: tuple[Any, Any] = self._once(
-            ("parts", task.preparation), partial(self._prepare, task)
-        )
+        found: tuple[Any, Any] = self._once(("parts",), task, self._prepare)
         return found
-
-    def _metrics(
-        self, task: Task, classifier: Any, X_test: Any, truth: Indices, predicted: Indices
-    ) -> tuple[Array | None, dict[str, float]]:
-        """Return probabilities and metrics; of tasks in memory, the score and the error."""
-        if task.scoring is not None:
-            y_test = self._samples.targets[task.test]
-            everything = self._samples.data
-            score = task.scoring.score(classifier, X_test, y_test, everything, task.test)
-            return None, {"score": score, "error": float(np.mean(truth != predicted))}
-        p = _probabilities(classifier, X_test, len(self._samples.classes))
-        measure = task.method.measure
-        further = {} if measure is None else measure(classifier, X_test, truth)
-        return p, {**_all_metrics(truth, predicted, p), **further}
-
-    def _tuned(self, task: Task) -> dict[str, Any]:
-        """Return the parameters that cross-validate best within the training part."""
-        if task.tuner is None or not task.method.is_tuned:
-            return {}
-        place = "tuned", task.preparation, task.method.tuning
-        tuned: dict[str, Any] = self._once(place, partial(self._tune, task))
-        return tuned
 
     def _trained(self, task: Task, tuned: Mapping[str, Any]) -> tuple[Any, float]:
         """Return a trained classifier and the CPU seconds that took."""
         training = task.method.training
         alike = [each.method for each in self._tasks if each.method.training == training]
         if len(alike) == 1:
-            return self._train(task, task.method.classifier, tuned)
-        place = "trained", task.preparation, training
-        make = partial(self._train, task, trained_for(alike), tuned)
-        model, seconds = self._once(place, make)
+            return self._train(tuned, alike, task)
+        make = partial(self._train, tuned, alike)
+        model, seconds = self._once(("trained", training), task, make)
         return task.method.read(model), seconds
 
-    def _once(self, name: Any, make: Callable[[], Any]) -> Any:
-        """Compute once, and replay warnings and errors for later callers."""
+    def _once(self, what: tuple[Any, ...], task: Task, make: Callable[[Task], Any]) -> Any:
+        """Compute once for tasks prepared alike, and replay warnings and errors for later ones."""
+        name = *what, task.preparation
         if name not in self._made:
             made, failed = None, None
             with _caught_warnings() as caught:
                 try:
-                    made = make()
+                    made = make(task)
                 except Exception as error:
                     failed = error
             self._made[name] = made, failed, caught
@@ -184,8 +171,6 @@ class Bench:
         return found
 
     def _prepare(self, task: Task) -> tuple[Any, Any]:
-        from sklearn.utils.metaestimators import _safe_split
-
         X, y, classifier = self._samples.data, self._samples.y, task.method.classifier
         X_train, _ = _safe_split(classifier, X, y, task.train)
         X_test, _ = _safe_split(classifier, X, y, task.test, task.train)
@@ -194,42 +179,38 @@ class Bench:
             return X_train, X_test
         return prepare.fit_transform(X_train), prepare.transform(X_test)
 
-    def _train(self, task: Task, classifier: Any, tuned: Mapping[str, Any]) -> tuple[Any, float]:
-        from sklearn.base import clone
+    def _tune(self, task: Task) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = task.tune(*self._training(task))
+        return found
 
-        model = clone(classifier).set_params(**tuned)
+    def _train(
+        self, tuned: Mapping[str, Any], alike: Sequence[Contestant], task: Task
+    ) -> tuple[Any, float]:
+        model = trained_for(alike).set_params(**tuned)
         X, y, params = self._training(task)
         # Alone or beside others, kernel rows are laid out alike: not a bit may depend on it.
         with shared_rows(X, y) if trains_jointly(model) else nullcontext():
             start = process_time()
             model.fit(X, y, **params)
             seconds = process_time() - start
-        if task.scoring is not None:  # all readings of it are scored on the test part
-            model = remember_outputs(model, self.parts(task)[1])
+        if task.scorer is not None:  # all readings of it are scored on the test part
+            model = remember_outputs(model, self._parts(task)[1])
         return model, seconds
-
-    def _tune(self, task: Task) -> dict[str, Any]:
-        assert task.tuner is not None
-        X, y, params = self._training(task)
-        search = task.tuner.make_search(task.method, task.seed)
-        return dict(search.fit(X, y, **params).best_params_)
 
     def _training(self, task: Task) -> tuple[Any, NDArray[Any], dict[str, Any]]:
         """Return features, labels and further arguments of the training part."""
-        from sklearn.utils.validation import _check_method_params
+        y = self._samples.y if task.scorer is None else self._samples.targets
+        return self._parts(task)[0], y[task.train], self._params(task.fit_params, task.train)
 
-        X, _ = self.parts(task)
-        y = (self._samples.y if task.scoring is None else self._samples.targets)[task.train]
-        params = _check_method_params(self._samples.data, task.fit_params, indices=task.train)
-        return X, y, params
+    def _score(self, task: Task, classifier: Any, X_test: Any) -> float:
+        assert task.scorer is not None
+        params = self._params(task.score_params, task.test)
+        return float(task.scorer(classifier, X_test, self._samples.targets[task.test], **params))
 
-
-def _indices(answers: NDArray[Any], samples: Samples, task: Task) -> Indices:
-    """Return predictions as indices of classes."""
-    if task.scoring is None or samples.labels is None:  # they are indices
-        return answers
-    found: Indices = np.searchsorted(samples.labels, answers)
-    return found
+    def _params(self, params: Mapping[str, Any], rows: Indices) -> dict[str, Any]:
+        """Return arguments, those with a value for each sample for these rows only."""
+        found: dict[str, Any] = _check_method_params(self._samples.data, params, indices=rows)
+        return found
 
 
 def _cost(method: Contestant, classifier: Any, X: Any) -> Cost | None:
@@ -248,7 +229,7 @@ def _probabilities(classifier: Any, X: Any, n_classes: int) -> Array | None:
     return p
 
 
-def _all_metrics(truth: Indices, predicted: Indices, p: Array | None) -> dict[str, float]:
+def _metrics(truth: Indices, predicted: Indices, p: Array | None) -> dict[str, float]:
     metrics = {
         "error": float(np.mean(truth != predicted)),
         "uncertainty_coefficient": uncertainty_coefficient(truth, predicted),
@@ -256,13 +237,6 @@ def _all_metrics(truth: Indices, predicted: Indices, p: Array | None) -> dict[st
     if p is not None:
         metrics |= {"log_loss": log_loss(truth, p), "brier": brier_score(truth, p)}
     return metrics
-
-
-def _chosen(task: Task, tuned: dict[str, Any], classifier: Any) -> dict[str, Any]:
-    """Return what was tuned, and what the classifier chose by itself."""
-    if task.scoring is not None:
-        return {"tuned": tuned}
-    return {**tuned, **_settled(classifier)}
 
 
 def _settled(classifier: Any) -> dict[str, Any]:
@@ -277,8 +251,6 @@ _WARM: set[str] = set()
 
 def _warm_up(method: Contestant) -> None:
     """Load, once in every process, what is compiled or imported late, so that it is not timed."""
-    from sklearn.base import clone
-
     name = digest(method.parameters)
     if name in _WARM:
         return

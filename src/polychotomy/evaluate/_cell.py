@@ -1,7 +1,7 @@
 """The result of one method in one fold."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from polychotomy.arrays import Indices
 from polychotomy.classifiers import Cost
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Cell:
     """The scores, counts and predictions of one method on one fold of a data set.
 
@@ -40,8 +40,7 @@ class Cell:
         In single precision.
     metrics : mapping
         ``error``, ``uncertainty_coefficient`` and, with probabilities, ``log_loss`` and ``brier``;
-        with them ``score``, if there is a scorer, and what the
-        method measures by itself.
+        with them ``score``, if there is a scorer, and what the method measures by itself.
     n_problems : int
         Number of binary problems trained.
     fit_seconds, predict_seconds : float
@@ -67,13 +66,13 @@ class Cell:
     rows: Indices
     truth: Indices
     predicted: Indices
-    probabilities: NDArray[np.float32] | None
+    probabilities: NDArray[np.float32] | None = None
     metrics: Mapping[str, float]
     n_problems: int
     fit_seconds: float
     predict_seconds: float
-    chosen: Mapping[str, Any]
-    versions: Mapping[str, str]
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
     key: str
     cost: Cost | None = None
 

@@ -123,11 +123,6 @@ class Store:
                 f"INSERT OR IGNORE INTO cells ({', '.join(columns)}) VALUES ({places})", values
             )
 
-    def has(self, key: str) -> bool:
-        """Return whether there is a cell with this key."""
-        with self._telling():
-            return bool(self._value("SELECT count(*) FROM cells WHERE key = ?", key))
-
     def keys(self) -> set[str]:
         """Return the keys of all cells."""
         with self._telling():
@@ -160,8 +155,8 @@ class Store:
                     **dict(zip(_COLUMNS, map(_unpacked, _COLUMNS, row), strict=True)), cost=cost
                 )
 
-    def _value(self, query: str, *values: Any) -> Any:
-        return self._database.execute(query, values).fetchone()[0]
+    def _value(self, query: str) -> Any:
+        return self._database.execute(query).fetchone()[0]
 
     def _check_beginning(self) -> None:
         """Refuse other files before SQLite sees them: it takes very short ones for empty."""
@@ -238,11 +233,7 @@ class Store:
                 code = sqlite3.SQLITE_CORRUPT  # text that is none, or no table: none of our queries
             reason = _REASONS.get(code, f"cannot be used: {error}.")
             raise StoreError(f"{self.path} {reason}") from error
-        except (
-            zlib.error,
-            ValueError,
-            EOFError,
-        ) as error:  # what a cell's fields are unpacked from
+        except (zlib.error, ValueError, EOFError) as error:  # from unpacking a cell's fields
             raise StoreError(f"{self.path} is damaged. {_ASIDE}") from error
 
 

@@ -1,18 +1,18 @@
 """What a comparison compares: classifiers under the names that tables give them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from sklearn.base import clone
+
 from polychotomy.classifiers import Cost, has_rules, with_rules, without_probabilities
-from polychotomy.errors import unknown_name
 from polychotomy.evaluate._naming import digest, function_name, parameters_of
 from polychotomy.reductions import (
     Reduction,
     Scale,
     available_bases,
-    base_scales,
     make_base,
     suitable_reductions,
 )
@@ -39,8 +39,8 @@ class Contestant:
         so that worker processes find it.
     cost : Cost or None
         What it costs; None if that is counted when it is trained.
-    group : int or None
-        Contestants with the same number are trained once; by default those whose parameters differ
+    group : hashable or None
+        Contestants of the same group are trained once; by default those whose parameters differ
         only in decoder and way to probabilities.
 
     Examples
@@ -59,7 +59,13 @@ class Contestant:
     tuned_as: Any = None
     measure: Callable[[Any, Any, Any], Mapping[str, float]] | None = None
     cost: Cost | None = None
-    group: int | None = None
+    group: Any = None
+
+    @classmethod
+    def of(cls, reduction: Reduction, estimator: Any, base: str, **options: Any) -> "Contestant":
+        """Return a reduction by its name, made with `options` of a binary learner."""
+        made, scales = reduction.make(estimator, **options), reduction.scales(estimator)
+        return cls(str(reduction), base, made, scales, cost=reduction.cost)
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -87,9 +93,7 @@ class Contestant:
     @property
     def rules(self) -> tuple[str, Any] | None:
         """Its decoder and its way to probabilities; None if they cannot be changed afterwards."""
-        if not has_rules(self.classifier):
-            return None
-        return getattr(self.classifier, "decoder", "auto"), self.classifier.probability
+        return _rules(self.classifier)
 
     @cached_property
     def search(self) -> list[Any] | None:
@@ -111,22 +115,20 @@ class Contestant:
 
     def read(self, trained: Any) -> Any:
         """Return a classifier that was trained for the same group, with this one's rules."""
-        if self.rules is None or self.rules == (
-            getattr(trained, "decoder", "auto"),
-            trained.probability,
-        ):
+        if self.rules in (None, _rules(trained)):
             return trained
         return with_rules(trained, *self.rules)
-
-    @property
-    def is_tuned(self) -> bool:
-        """Whether there is anything to tune."""
-        return self.scales is None or bool(self.scales)
 
     @property
     def to_tune(self) -> Any:
         """The classifier that the search tunes, without probabilities where it can do without."""
         return without_probabilities(self.classifier if self.tuned_as is None else self.tuned_as)
+
+
+def _rules(classifier: Any) -> Any:
+    if not has_rules(classifier):
+        return None
+    return getattr(classifier, "decoder", "auto"), classifier.probability
 
 
 def trained_for(contestants: Sequence[Contestant]) -> Any:
@@ -135,60 +137,51 @@ def trained_for(contestants: Sequence[Contestant]) -> Any:
     If they differ in their rules, it has rules that suit every code, so that a contestant whose
     rules do not suit fails alone.
     """
-    from sklearn.base import clone
-
-    classifier = contestants[0].classifier
+    served = clone(contestants[0].classifier)
     rules = {each.rules for each in contestants}
     if len(rules) == 1:
-        return classifier
-    served = clone(classifier)
+        return served
     if "decoder" in served.get_params(deep=False):
         served.set_params(decoder="auto")
-    several_ways = len({each.rules[1] for each in contestants if each.rules is not None}) > 1
+    several_ways = len({each[1] for each in rules if each is not None}) > 1
     return served.set_params(probability="auto") if several_ways else served
 
 
 def name_contestants(
     reductions: str | Sequence[str], bases: Sequence[str], seed: int, *, tuned: bool = False
 ) -> list[Contestant]:
-    """Return reductions × bases by their names.
+    """Return reductions × bases by their names, with a seed as their random state.
 
-    Parameters
-    ----------
-    reductions : "standard", "all" or sequence of str
-        As :class:`~polychotomy.reductions.Reduction` writes them; "standard" and "all", which may
-        be in the sequence, too, stand for those that suit a base.
-    bases : sequence of str
-        Of :func:`~polychotomy.reductions.available_bases`.
-    seed : int
-        Random state of the classifiers.
-    tuned : bool, default=False
-        Whether they are to be tuned: bases without anything to tune are refused.
+    If they are to be tuned, bases without anything to tune are refused.
     """
     if not reductions or not bases:
         raise ValueError("A comparison needs at least one reduction and one base.")
-    for base in bases:
-        if base not in available_bases():
-            raise unknown_name("base", base, available_bases())
+    learners = {base: make_base(base) for base in bases}
+    for base in learners:
+        if tuned and base not in available_bases(tunable=True):
+            raise ValueError(
+                f"The base {base!r} has nothing for the greedy search to tune. Take one of "
+                f"{', '.join(available_bases(tunable=True))}, or no tuning."
+            )
     return [
-        Contestant(
-            str(reduction),
-            base,
-            reduction.make(make_base(base), random_state=seed),
-            scales_within(reduction, base_scales(base)) if tuned else None,
-            cost=reduction.cost,
-        )
-        for base in dict.fromkeys(bases)
-        for reduction in suitable_reductions(reductions, make_base(base))[0]
+        Contestant.of(reduction, learner, base, random_state=seed)
+        for base, learner in learners.items()
+        for reduction in suitable_reductions(reductions, learner)[0]
     ]
 
 
-def scales_within(
-    reduction: Reduction, scales: Mapping[str, Scale] | None
-) -> Mapping[str, Scale] | None:
-    """Return the scales under the names that the parameters have in a reduction's classifier."""
-    if reduction.name == "majority":
-        return {}
-    if reduction.name == "native" and scales is not None:
-        return {name.removeprefix("estimator__"): scale for name, scale in scales.items()}
-    return scales
+def search_contestants(rows: Mapping[str, Any], estimator: Any, **options: Any) -> list[Contestant]:
+    """Return the rows of a search, by name: reductions made of a learner, or classifiers.
+
+    Those that can be read from one training are in one group. Rows without probabilities are
+    trained separately: they need no calibration.
+    """
+    base, found = type(estimator).__name__, []
+    for label, row in rows.items():
+        if not isinstance(row, Reduction):
+            found.append(Contestant(label, base, row, group=label))
+            continue
+        made = Contestant.of(row, estimator, base, **options)
+        decoder = None if hasattr(made.classifier, "decoder") else row.decoder
+        found.append(replace(made, group=(row.name, row.probability is None, decoder)))
+    return found

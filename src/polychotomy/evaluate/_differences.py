@@ -4,41 +4,44 @@ There is one test: on one data set the one-sided corrected resampled t-test of t
 folds, or McNemar's test if there is a single test part; over several data sets the ranks.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import binomtest
 
 from polychotomy.arrays import Array
 from polychotomy.assess import average_ranks, corrected_resampled_t, holm, iman_davenport, mcnemar
 from polychotomy.evaluate._cell import Cell
+from polychotomy.reductions import available_reductions, is_baseline
 
 Folds = Mapping[str, Sequence[Cell]]
 """The cells of each method, of the same folds in the same order."""
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Differences:
-    """How the methods compare with the best.
+    """How methods compare with the best; without baselines, and those that lack folds.
 
     Attributes
     ----------
     best : str
-        The method with the best mean score, or the best average rank; of several the first.
+        The method with the best mean score or, over several data sets, the best average rank.
     scores : mapping of str to float
-        Mean scores over folds, or over data sets.
+        Mean score of each method that was compared in full, over folds or over data sets.
     ranks : mapping of str to float
         Average ranks over the data sets; on a single one the ranks there.
     pvalues : mapping of str to float
-        Of each method being worse than the best, without the best itself.
+        Of each method being worse than the best; 1 for the best.
     worse : frozenset of str
         The methods that are significantly worse than the best.
-    worse_on : mapping of str to int
-        Over several data sets, on how many of them a method is significantly worse.
-    words : str
-        Which test it was.
+    test : str
+        Which test it was, in a sentence.
+    worse_on : mapping of str to int or None
+        Over several data sets, on how many of them a method is significantly worse; None on one.
     """
 
     best: str
@@ -46,101 +49,132 @@ class Differences:
     ranks: Mapping[str, float]
     pvalues: Mapping[str, float]
     worse: frozenset[str]
-    worse_on: Mapping[str, int]
-    words: str
+    test: str
+    worse_on: Mapping[str, int] | None
 
 
-def mean_score(cells: Sequence[Cell]) -> float:
-    """Return the mean score over the folds, as scikit-learn's searches have it."""
-    return float(np.mean([cell.score for cell in cells]))
+def judge(by_data_set: Sequence[Folds], alpha: float) -> tuple[Differences, list[Folds]]:
+    """Return how the methods compare, and the cells of those that were compared."""
+    if not by_data_set:
+        raise ValueError("There must be at least one finished cell to summarise.")
+    complete = [_complete(folds) for folds in by_data_set]
+    names = [name for name in complete[0] if all(name in folds for folds in complete)]
+    if not names:  # no method has all data sets
+        complete = [folds for folds in complete if folds][:1]
+        if not complete:
+            raise ValueError("Nothing but a baseline was computed, so nothing can be recommended.")
+        names = list(complete[0])[:1]
+    compared: list[Folds] = [{name: folds[name] for name in names} for folds in complete]
+    return compare(compared, alpha, several=len(by_data_set) > 1), compared
 
 
-def compare_on_one(folds: Folds, alpha: float) -> Differences:
-    """Compare methods on one data set, each with the best.
+def _complete(methods: Folds) -> Folds:
+    """Return the methods that have all folds that any has, without baselines."""
+    folds = {name: [cell.fold for cell in cells] for name, cells in methods.items()}
+    all_folds = max(folds.values(), key=len)
+    return {
+        name: cells
+        for name, cells in methods.items()
+        if folds[name] == all_folds and not is_baseline(name.partition(" (")[0])
+    }
+
+
+def cells_by_method(cells: Iterable[Cell]) -> dict[str, dict[str, list[Cell]]]:
+    """Return the cells of each data set and method, in the order of the folds.
+
+    Methods are called by their reduction; with the base, if there are several. They come in the
+    order of :func:`~polychotomy.reductions.available_reductions`, so that ties are decided alike
+    wherever the cells come from.
+    """
+    found = list(cells)
+    several = len({cell.base for cell in found}) > 1
+    folds: dict[str, dict[str, dict[int, Cell]]] = {}
+    for cell in found:
+        method = f"{cell.reduction} ({cell.base})" if several else cell.reduction
+        place = folds.setdefault(cell.data_set, {}).setdefault(method, {})
+        if cell.fold in place:
+            raise ValueError(
+                "Cells of several comparisons cannot be summarised together. Got two of "
+                f"{method} in fold {cell.fold} of {cell.data_set}."
+            )
+        place[cell.fold] = cell
+    return {
+        data_set: {
+            name: [methods[name][fold] for fold in sorted(methods[name])]
+            for name in sorted(methods, key=_place)
+        }
+        for data_set, methods in folds.items()
+    }
+
+
+def _place(method: str) -> tuple[int, str]:
+    known = available_reductions()
+    name = method.partition(" (")[0].partition(":")[0]
+    return known.index(name) if name in known else len(known), method
+
+
+def compare(data_sets: Sequence[Folds], alpha: float, *, several: bool) -> Differences:
+    """Compare methods, the same on all data sets, with the best of them."""
+    names = list(data_sets[0])
+    errors = np.array(
+        [[-np.mean([cell.score for cell in folds[name]]) for name in names] for folds in data_sets]
+    )
+    ranks = average_ranks(errors) if len(names) > 1 else np.ones(1)
+    merit = ranks if several else errors[0]
+    best = names[int(np.argmax(merit <= merit.min() + ROUNDING))]
+    pvalues: dict[str, float] = {}
+    worse: set[str] = set()
+    words, worse_on = "", Counter[str]() if several else None
+    if len(names) > 1 and several:
+        pvalues, words = _rank_test(errors, names, alpha)
+        worse_on, better_on = _count_differences(best, data_sets, alpha / len(data_sets))
+        worse = {name for name, p in pvalues.items() if p <= alpha}
+        worse |= worse_on.keys() - better_on.keys()
+    elif len(names) > 1:
+        pvalues, words = _fold_test(best, data_sets[0], alpha)
+        worse = {name for name, p in pvalues.items() if p < alpha}
+    return Differences(
+        best,
+        dict(zip(names, (-errors.mean(axis=0)).tolist(), strict=True)),
+        dict(zip(names, ranks.tolist(), strict=True)),
+        {**pvalues, best: 1.0},
+        frozenset(worse - {best}),
+        words,
+        worse_on,
+    )
+
+
+def _fold_test(best: str, folds: Folds, alpha: float) -> tuple[dict[str, float], str]:
+    """Compare methods with the best on one data set.
 
     With several folds by the one-sided t-test of their scores, with the variance corrected for what
     the training parts have in common; with a single test part by McNemar's exact test, one-sided.
     The p-values are not adjusted for the number of methods: that would let worse methods pass.
-
-    Parameters
-    ----------
-    folds : mapping of str to sequence of Cell
-        The cells of each method, of the same folds in the same order.
-    alpha : float
-        Methods with a p-value below it are worse.
 
     References
     ----------
     Dietterich (1998), "Approximate statistical tests for comparing supervised classification
     learning algorithms"; Nadeau and Bengio (2003), "Inference for the generalization error".
     """
-    names = list(folds)
-    scores = {name: mean_score(cells) for name, cells in folds.items()}
-    highest = max(scores.values())
-    best = next(name for name in names if scores[name] >= highest - _ROUNDING)
-    ranks = average_ranks([[-score for score in scores.values()]]) if len(names) > 1 else np.ones(1)
     n_tested, n_folds = sum(len(cell.rows) for cell in folds[best]), len(folds[best])
-    how = (
-        f"McNemar's test of the predictions for {n_tested} samples"
-        if _by_predictions(folds)
-        else f"the corrected resampled t-test over {n_folds} fold{'s' * (n_folds > 1)}"
-    )
+    how = f"the corrected resampled t-test over {n_folds} fold{'s' * (n_folds > 1)}"
+    if _by_predictions(folds):
+        how = f"McNemar's test of the predictions for {n_tested} samples"
     words = f"Each method was compared with the best by {how}, one-sided, at {alpha:.0%}."
-    pvalues = pvalues_against(best, folds)
-    return Differences(
-        best,
-        scores,
-        dict(zip(names, ranks.tolist(), strict=True)),
-        pvalues,
-        frozenset(name for name, p in pvalues.items() if p < alpha),
-        {},
-        words if len(names) > 1 else "",
-    )
+    return _pvalues_against(best, folds), words
 
 
-def pvalues_against(control: str, folds: Folds) -> dict[str, float]:
+def _pvalues_against(control: str, folds: Folds) -> dict[str, float]:
     """Return the p-value of each other method being worse than one, on one data set."""
     test = _mcnemar if _by_predictions(folds) else _corrected_t
     return {name: test(folds[control], folds[name]) for name in folds if name != control}
 
 
-def compare_over_many(data_sets: Sequence[Folds], alpha: float) -> Differences:
-    """Compare methods over data sets by the ranks of their scores, each with the best.
+def _rank_test(errors: Array, names: Sequence[str], alpha: float) -> tuple[dict[str, float], str]:
+    """Compare methods with the best over data sets, by the ranks of their scores.
 
-    If the F of Iman and Davenport finds that any differ, Holm's procedure says which. A few data
-    sets say little by their ranks, so a method also counts as worse if it is so, by the test for
-    one data set at alpha divided by their number, on some of them, and better on none.
-
-    Parameters
-    ----------
-    data_sets : sequence of mapping
-        For each data set the cells of the methods, which are the same on all of them.
-    alpha : float
+    If the F of Iman and Davenport finds that any differ, Holm's procedure says which.
     """
-    names = list(data_sets[0])
-    errors = np.array([[-mean_score(folds[name]) for name in names] for folds in data_sets])
-    scores = dict(zip(names, (-errors.mean(axis=0)).tolist(), strict=True))
-    if len(names) == 1:
-        return Differences(names[0], scores, {names[0]: 1.0}, {}, frozenset(), {}, "")
-    ranks = average_ranks(errors)
-    best = names[int(ranks.argmin())]
-    pvalues, words = _by_ranks(errors, names, alpha)
-    del pvalues[best]
-    counts = _count_differences(best, data_sets, alpha)
-    worse = {name for name, p in pvalues.items() if p <= alpha}
-    worse |= {name for name, (n_worse, n_better) in counts.items() if n_worse and not n_better}
-    return Differences(
-        best,
-        scores,
-        dict(zip(names, ranks.tolist(), strict=True)),
-        pvalues,
-        frozenset(worse),
-        {name: n_worse for name, (n_worse, _) in counts.items()},
-        words,
-    )
-
-
-def _by_ranks(errors: Array, names: Sequence[str], alpha: float) -> tuple[dict[str, float], str]:
     some = iman_davenport(errors)
     words = (
         f"Over {len(errors)} data sets the test of Iman and Davenport finds "
@@ -155,16 +189,21 @@ def _by_ranks(errors: Array, names: Sequence[str], alpha: float) -> tuple[dict[s
 
 
 def _count_differences(
-    best: str, data_sets: Sequence[Folds], alpha: float
-) -> dict[str, tuple[int, int]]:
-    """Return on how many data sets each method is significantly worse, and better, than one."""
-    counts = {name: [0, 0] for name in data_sets[0] if name != best}
+    best: str, data_sets: Sequence[Folds], level: float
+) -> tuple[Counter[str], Counter[str]]:
+    """Return on how many data sets each method is significantly worse, and better, than one.
+
+    A few data sets say little by their ranks, so a method also counts as worse if it is so, by the
+    test for one data set at alpha divided by their number, on some of them, and better on none.
+    """
+    worse: Counter[str] = Counter()
+    better: Counter[str] = Counter()
     for folds in data_sets:
-        for name, p in pvalues_against(best, folds).items():
-            better = pvalues_against(name, {name: folds[name], best: folds[best]})[best]
-            counts[name][0] += p < alpha / len(data_sets)
-            counts[name][1] += better < alpha / len(data_sets)
-    return {name: (worse, better) for name, (worse, better) in counts.items()}
+        for name, p in _pvalues_against(best, folds).items():
+            other_way = _pvalues_against(name, {name: folds[name], best: folds[best]})[best]
+            worse.update([name] * (p < level))
+            better.update([name] * (other_way < level))
+    return worse, better
 
 
 def _by_predictions(folds: Folds) -> bool:
@@ -177,8 +216,6 @@ def _by_predictions(folds: Folds) -> bool:
 
 def _mcnemar(best: Sequence[Cell], other: Sequence[Cell]) -> float:
     """Return the one-sided p-value of the other being wrong more often."""
-    from scipy.stats import binomtest
-
     (one,), (two,) = best, other
     found = mcnemar(one.truth, one.predicted, two.predicted)
     n = found.only_first_wrong + found.only_second_wrong

@@ -13,14 +13,7 @@ from polychotomy.reductions import Scale
 
 
 def width_to_gamma(sigma: float) -> float:
-    """Return γ = 1 / (2 σ²) of a Gaussian kernel of width σ.
-
-    Examples
-    --------
-    >>> from polychotomy.evaluate._greedy import width_to_gamma
-    >>> width_to_gamma(2.0)
-    0.125
-    """
+    """Return γ = 1 / (2 σ²) of a Gaussian kernel of width σ."""
     return 1 / (2 * sigma**2)
 
 
@@ -38,7 +31,8 @@ class GreedySearchCV(BaseSearchCV):
     estimator : estimator
         Any scikit-learn estimator with the parameters.
     parameters : dict of str to Scale or float, optional
-        The parameters in the order of the search; a number is a :class:`Scale` that starts there.
+        The parameters in the order of the search, each a :class:`~polychotomy.reductions.Scale`; a
+        number is one that starts there.
         By default the parameters of `estimator` that are called ``gamma`` and ``C``, those of the
         outermost part that has them.
     factor : float, default=2.0
@@ -48,19 +42,9 @@ class GreedySearchCV(BaseSearchCV):
     rounds : int, default=1
         How often all parameters are gone through, fewer times if a round changes none. The best
         width with C = 1 need not be the best one with the C that is found for it.
-    scoring : str, callable or None, default=None
-        As in scikit-learn's searches.
-    n_jobs : int, optional
-        Number of joblib workers for the folds.
-    refit : bool, default=True
-        Whether to train the best estimator on all samples.
     cv : int, cross-validation generator or iterable, default=10
         The folds, the same for all attempts.
-    verbose : int, default=0
-        As in scikit-learn's searches.
-    error_score : "raise" or float, default=nan
-        As in scikit-learn's searches.
-    return_train_score : bool, default=False
+    scoring, n_jobs, refit, verbose, error_score, return_train_score
         As in scikit-learn's searches.
 
     Attributes
@@ -201,14 +185,8 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
     def _resolve_parameters(self) -> dict[str, Scale]:
         known = self.estimator.get_params(deep=True)
         if self.parameters is None:
-            found = {
-                name: scale
-                for suffix, scale in (
-                    ("gamma", Scale(simpler="larger", value=width_to_gamma)),
-                    ("C", Scale()),
-                )
-                if (name := _outermost(suffix, known)) is not None
-            }
+            usual = {"gamma": Scale(simpler="larger", value=width_to_gamma), "C": Scale()}
+            found = {n: scale for last, scale in usual.items() if (n := _outermost(last, known))}
             if not found:
                 raise ValueError(
                     "The estimator has no parameter gamma or C: give the 'parameters' to search."
@@ -227,6 +205,6 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         return scales
 
 
-def _outermost(suffix: str, known: Mapping[str, Any]) -> str | None:
-    names = [name for name in known if name.rpartition("__")[2] == suffix]
+def _outermost(last: str, known: Mapping[str, Any]) -> str | None:
+    names = [name for name in known if name.rpartition("__")[2] == last]
     return min(names, key=lambda name: name.count("__"), default=None)

@@ -9,6 +9,7 @@ from inspect import isfunction
 from typing import Any
 
 import numpy as np
+import sklearn
 from scipy.sparse import csr_array, issparse
 
 import polychotomy
@@ -18,41 +19,14 @@ from polychotomy.structures import Structure, format_structure
 _WITHOUT_INFLUENCE = ("n_jobs", "verbose")
 
 
-def cell_key(
-    *,
-    reduction: str,
-    base: str,
-    fold: int,
-    seed: int,
-    settings: Mapping[str, Any],
-    versions: Mapping[str, str],
-) -> str:
+def cell_key(*, versions: Mapping[str, str], **what: Any) -> str:
     """Return the SHA-256 of all that determines the result of a cell, as hexadecimal digits.
 
-    The name of the data set is not among it (its content is, in `settings`), nor is the version of
-    Python.
-
-    Examples
-    --------
-    >>> from polychotomy.evaluate._naming import cell_key
-    >>> what = dict(reduction="bch", base="ridge", fold=0, seed=0, versions={"numpy": "2.2"})
-    >>> key = cell_key(settings={"protocol": "cv10", "tuning": "none"}, **what)
-    >>> key == cell_key(settings={"tuning": "none", "protocol": "cv10"}, **what)
-    True
-    >>> key == cell_key(settings={"tuning": "greedy", "protocol": "cv10"}, **what)
-    False
+    That is its reduction, base, fold, seed and settings, and the versions of libraries except
+    Python's. The name of the data set is not among it; its content is, in the settings.
     """
     deciding = {name: version for name, version in versions.items() if name != "python"}
-    return digest(
-        {
-            "reduction": reduction,
-            "base": base,
-            "fold": fold,
-            "seed": seed,
-            "settings": settings,
-            "versions": deciding,
-        }
-    )
+    return digest({**what, "versions": deciding})
 
 
 def digest(value: Any) -> str:
@@ -69,8 +43,6 @@ def canonical(value: Any) -> str:
 
 def current_versions() -> dict[str, str]:
     """Return the versions of the libraries in use."""
-    import sklearn
-
     return {
         "polychotomy": polychotomy.__version__,
         "scikit-learn": sklearn.__version__,

@@ -140,15 +140,8 @@ def suitable_preparation(preparation: str | None, X: Any, classifier: Any) -> st
     """Return "standard" or "none": how the samples of X are prepared for a classifier.
 
     Sparse matrices, kernels and texts are left as they are. So are all samples for pipelines, which
-    prepare by themselves, and for learners that need positive features.
-
-    Parameters
-    ----------
-    preparation : "standard" or None
-        What is asked for.
-    X : array-like or data frame
-    classifier : classifier
-        Untrained; a reduction's binary learner counts, too.
+    prepare by themselves, and for learners that need positive features. Of an untrained classifier
+    its binary learner counts, too.
     """
     if preparation is None:
         return "none"

@@ -5,6 +5,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
 
 from polychotomy.arrays import Indices
 from polychotomy.errors import DataError
@@ -52,20 +53,18 @@ class Protocol:
     @classmethod
     def of(cls, text: str) -> "Protocol":
         """Return the protocol of this name."""
+        if text == "split":
+            return cls("split", 1)
         found = re.fullmatch(
-            r"(cv|split_cv|repeat)(\d{1,4})?|split|(repeat)(\d{1,4}):(\d{1,9})/(\d{1,9})", text
+            r"(cv|split_cv|repeat)(\d{1,4})?(?:(?<=\d):(\d{1,9})/(\d{1,9}))?", text
         )
-        if found is None:
+        if found is None or (found[3] and found[1] != "repeat"):
             raise ValueError(
                 "The 'protocol' parameter must be cvN, split, split_cvN, repeatN or "
                 f"repeatN:TRAIN/TEST, with numbers for the capitals. Got {text!r} instead."
             )
-        if text == "split":
-            return cls("split", 1)
-        kind, sizes = found[1] or found[3], None
-        n_folds = int(found[2] or found[4] or 10)
-        if found[5]:
-            sizes = int(found[5]), int(found[6])
+        kind, n_folds = found[1], int(found[2] or 10)
+        sizes = (int(found[3]), int(found[4])) if found[3] else None
         least = 1 if kind == "repeat" else 2
         if not least <= n_folds <= _MOST_FOLDS:
             raise ValueError(
@@ -99,9 +98,8 @@ class Protocol:
 
     def remarks(self, samples: Samples) -> list[str]:
         """Return what to know about classes that are too small for this protocol, in words."""
-        fixed = self._takes_split(samples)
         counts = np.bincount(samples.y)
-        needed = 1 if fixed else 2 if self._draws else self.n_folds
+        needed = 1 if self._takes_split(samples) else 2 if self._draws else self.n_folds
         small = np.flatnonzero(counts < needed)
         if not small.size:
             return []
@@ -110,9 +108,8 @@ class Protocol:
             f"{samples.name}: {small.size} of {counts.size} classes have fewer than {needed} "
             f"samples, such as {samples.classes[least]!r} with {counts[least]}"
         )
-        if self._draws:
-            return [f"{said}: they are trained on, and never tested."]
-        return [f"{said}: they are missing in the test part of some folds."]
+        rarely = "missing in the test part of some folds"
+        return [f"{said}: they are {'trained on, and never tested' if self._draws else rarely}."]
 
     @property
     def _draws(self) -> bool:
@@ -122,8 +119,6 @@ class Protocol:
         return self.kind.startswith("split") and samples.train is not None
 
     def _cross_validate(self, samples: Samples, seed: int) -> list[tuple[Indices, Indices]]:
-        from sklearn.model_selection import StratifiedKFold
-
         most = int(np.bincount(samples.y).max())
         if most < self.n_folds:
             raise DataError(
@@ -137,8 +132,6 @@ class Protocol:
             return list(folds.split(samples.y, samples.y))
 
     def _draw(self, samples: Samples, seed: int) -> list[tuple[Indices, Indices]]:
-        from sklearn.model_selection import StratifiedShuffleSplit
-
         alone = np.bincount(samples.y)[samples.y] == 1
         single, others = np.flatnonzero(alone), np.flatnonzero(~alone)
         train_size, test_size = self.sizes or (None, _TEST_SHARE)
@@ -146,23 +139,21 @@ class Protocol:
             self.n_folds, train_size=train_size, test_size=test_size, random_state=seed
         )
         y = samples.y[others]
+        n, k = len(y), len(np.unique(y))
+        reason = (
+            f"{n} samples of {k} classes are too few for a test part of {_TEST_SHARE:.0%}. Take "
+            "the protocol cv2."
+        )
+        if self.sizes:
+            reason = (
+                f"parts of {train_size} and {test_size} samples must both have one for each of {k} "
+                f"classes at least, and together not more than the {n} that there are."
+            )
         try:
             parts = list(draws.split(y, y))
         except ValueError as error:
-            raise DataError(f"{samples.name}: {self._why_not_drawn(y)}") from error
+            raise DataError(f"{samples.name}: {reason}") from error
         return [
             (np.sort(np.concatenate([others[train], single])), np.sort(others[test]))
             for train, test in parts
         ]
-
-    def _why_not_drawn(self, y: Indices) -> str:
-        n, k = len(y), len(np.unique(y))
-        if self.sizes:
-            return (
-                f"parts of {self.sizes[0]} and {self.sizes[1]} samples must both have one for each "
-                f"of {k} classes at least, and together not more than the {n} that there are."
-            )
-        return (
-            f"{n} samples of {k} classes are too few for a test part of {_TEST_SHARE:.0%}. Take "
-            "the protocol cv2."
-        )

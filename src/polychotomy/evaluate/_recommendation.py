@@ -11,19 +11,12 @@ import numpy as np
 from polychotomy.classifiers import Cost
 from polychotomy.errors import unknown_name
 from polychotomy.evaluate._cell import Cell
-from polychotomy.evaluate._differences import (
-    Differences,
-    Folds,
-    compare_on_one,
-    compare_over_many,
-)
-from polychotomy.reductions import available_reductions, is_baseline
+from polychotomy.evaluate._differences import ROUNDING, Differences, cells_by_method, judge
 
 SMALL_DIFFERENCE = 0.005
 """By how much the mean score may fall short of the best for a lower cost, if balanced."""
 
 PREFERENCES = ("balanced", "accuracy", "cost")
-_ROUNDING = 1e-9
 
 
 class Reason(StrEnum):
@@ -39,43 +32,30 @@ class Reason(StrEnum):
     """Its score is a little below the best, not significantly, and it costs less."""
 
 
-@dataclass(frozen=True)
-class Recommendation:
-    """The method to use, and why.
+@dataclass(frozen=True, kw_only=True)
+class Recommendation(Differences):
+    """The method to use, and why; with the :class:`Differences` that it follows from.
 
     Attributes
     ----------
     method : str
         The method to use.
-    best : str
-        The method with the best mean score or, over several data sets, the best average rank.
     reason : Reason
     prefer : {"balanced", "accuracy", "cost"}
         What was asked for.
-    scores : mapping of str to float
-        Mean score of each method that was compared in full, without baselines.
-    pvalues : mapping of str to float
-        Of each of them being worse than the best; 1 for the best.
     costs : mapping of str to Cost or None
-        What each costs, None if unknown.
-    worse : frozenset of str
-        The methods that are significantly worse than the best.
-    ranks : mapping of str to float or None
-        Average ranks, over several data sets.
+        What each method costs, None if unknown.
     scoring : str
         What the score is called.
+    best, scores, ranks, pvalues, worse, test, worse_on
+        As in :class:`Differences`.
     """
 
     method: str
-    best: str
     reason: Reason
     prefer: str
-    scores: Mapping[str, float]
-    pvalues: Mapping[str, float]
     costs: Mapping[str, Cost | None]
-    worse: frozenset[str]
-    ranks: Mapping[str, float] | None = None
-    scoring: str = "accuracy"
+    scoring: str
 
     @property
     def words(self) -> str:
@@ -87,12 +67,16 @@ class Recommendation:
         """The reason, as part of a sentence."""
         if self.reason is Reason.ALONE:
             return "nothing else was compared in full"
+        what, value = self._best_score()
+        by_errors = what == "accuracy"
         if self.reason is Reason.BEST:
-            return f"{self._lowest}{self._why_none_cheaper()}"
+            most = "lowest error" if by_errors else f"best {what}"
+            return f"{most}, {value}{self._why_none_cheaper()}"
         less = _cost_words(self.costs[self.method], self.costs[self.best])
         if self.reason is Reason.AS_GOOD:
-            return f"{self._as_good}, {less}"
-        return f"{self._shortfall} (p = {self.pvalues[self.method]:.2g}), {less}"
+            as_good = "as accurate as" if by_errors else f"same {what} as"
+            return f"{as_good} {self.best} ({value}), {less}"
+        return f"{self._shortfall()} (p = {self.pvalues[self.method]:.2g}), {less}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
@@ -115,26 +99,18 @@ class Recommendation:
             },
         }
 
-    @property
-    def _lowest(self) -> str:
-        if self.ranks is not None:
-            return f"best average rank, {self.ranks[self.best]:.2f}"
+    def _best_score(self) -> tuple[str, str]:
+        """Return what the best is best in, and how good it is."""
+        score = self.scores[self.best]
+        if self.worse_on is not None:
+            return "average rank", f"{self.ranks[self.best]:.2f}"
         if self.scoring == "accuracy":
-            return f"lowest error, {_error(self.scores[self.best])}"
-        return f"best {self.scoring}, {self.scores[self.best]:.4g}"
+            return "accuracy", f"{100 * (1 - score):.2f} %"
+        return self.scoring, f"{score:.4g}"
 
-    @property
-    def _as_good(self) -> str:
-        if self.ranks is not None:
-            return f"same average rank as {self.best} ({self.ranks[self.best]:.2f})"
-        if self.scoring == "accuracy":
-            return f"as accurate as {self.best} ({_error(self.scores[self.best])})"
-        return f"same {self.scoring} as {self.best} ({self.scores[self.best]:.4g})"
-
-    @property
     def _shortfall(self) -> str:
         mine, theirs = self.scores[self.method], self.scores[self.best]
-        if self.ranks is not None:
+        if self.worse_on is not None:
             first, second = self.ranks[self.best], self.ranks[self.method]
             points = f"{100 * abs(theirs - mine):.2g} points {'less' if mine < theirs else 'more'}"
             return (
@@ -142,8 +118,7 @@ class Recommendation:
                 f"not {second:.2f}"
             )
         if self.scoring == "accuracy":
-            points = f"{100 * (theirs - mine):.2g}"
-            return f"{points} points less accurate than {self.best}"
+            return f"{100 * (theirs - mine):.2g} points less accurate than {self.best}"
         return f"{self.scoring} {mine:.4g} against {theirs:.4g} of {self.best}"
 
     def _why_none_cheaper(self) -> str:
@@ -167,6 +142,10 @@ def recommend(
     scoring: str = "accuracy",
 ) -> Recommendation:
     """Return the method to use.
+
+    On one data set every method is compared with the one of the highest mean score, by the
+    corrected resampled t-test over the folds or, with a single test part, by McNemar's test; over
+    several data sets by the ranks of the mean scores.
 
     The cost of a method is the number of binary problems trained, then the number of questions
     asked about a sample: both are counted, and times decide nothing. The learner's own multi-class
@@ -203,124 +182,41 @@ def recommend(
     >>> print(recommend(cells).words)
     one_vs_one: lowest error, ... %, and no other method costs less.
     """
-    by_data_set = list(cells_by_method(cells).values())
-    found, complete = judge(by_data_set, alpha)
-    return decide(found, mean_costs(complete), prefer, several=len(by_data_set) > 1, name=scoring)
-
-
-def decide(
-    found: Differences,
-    costs: Mapping[str, Cost | None],
-    prefer: str,
-    *,
-    several: bool,
-    name: str = "accuracy",
-) -> Recommendation:
-    """Return the recommendation that follows from scores, tests and costs."""
     if prefer not in PREFERENCES:
         raise unknown_name("prefer", prefer, PREFERENCES)
+    found, compared = judge(list(cells_by_method(cells).values()), alpha)
+    costs = {
+        name: mean_cost([cell.cost for folds in compared for cell in folds[name]])
+        for name in found.scores
+    }
+    method, reason = _choose(found, costs, prefer)
+    return Recommendation(
+        **vars(found), method=method, reason=reason, prefer=prefer, costs=costs, scoring=scoring
+    )
+
+
+def _choose(
+    found: Differences, costs: Mapping[str, Cost | None], prefer: str
+) -> tuple[str, Reason]:
     scores, best = found.scores, found.best
-    merit = found.ranks if several else {each: -score for each, score in scores.items()}
-    ties = [each for each in scores if merit[each] <= merit[best] + _ROUNDING]
+    merit = {each: -score for each, score in scores.items()}
+    if found.worse_on is not None:
+        merit = dict(found.ranks)
+    ties = [each for each in scores if merit[each] <= merit[best] + ROUNDING]
     eligible = [each for each in scores if each not in found.worse]
     if prefer == "accuracy":
         eligible = ties
     elif prefer == "balanced":
-        least = scores[best] - SMALL_DIFFERENCE - _ROUNDING
+        least = scores[best] - SMALL_DIFFERENCE - ROUNDING
         eligible = [each for each in eligible if each in ties or scores[each] >= least]
     chosen = min(eligible, key=lambda each: (_order(costs[each]), merit[each]))
-    if _order(costs[chosen]) == _order(costs[best]) and chosen in ties:
-        chosen = best
-    reason = Reason.CHEAPER
     if len(scores) == 1:
-        reason = Reason.ALONE
-    elif chosen == best:
-        reason = Reason.BEST
-    elif chosen in ties:
-        reason = Reason.AS_GOOD
-    return Recommendation(
-        chosen,
-        best,
-        reason,
-        prefer,
-        dict(scores),
-        {each: found.pvalues.get(each, 1.0) for each in scores},
-        dict(costs),
-        found.worse,
-        dict(found.ranks) if several else None,
-        name,
-    )
-
-
-def judge(by_data_set: Sequence[Folds], alpha: float) -> tuple[Differences, list[Folds]]:
-    """Return how the methods compare, and the cells of those that were compared."""
-    if not by_data_set:
-        raise ValueError("There must be at least one finished cell to summarise.")
-    complete = [complete_methods(folds) for folds in by_data_set]
-    names = [name for name in complete[0] if all(name in folds for folds in complete)]
-    ranked = _without_baselines(names)
-    if not ranked:  # no method has all data sets
-        complete = [folds for folds in complete if _without_baselines(folds)][:1]
-        if not complete:
-            raise ValueError("Nothing but a baseline was computed, so nothing can be recommended.")
-        ranked = _without_baselines(complete[0])[:1]
-    compared: list[Folds] = [{name: folds[name] for name in ranked} for folds in complete]
-    if len(by_data_set) == 1:
-        return compare_on_one(compared[0], alpha), compared
-    return compare_over_many(compared, alpha), compared
-
-
-def _without_baselines(names: Iterable[str]) -> list[str]:
-    return [name for name in names if not is_baseline(name.partition(" (")[0])]
-
-
-def cells_by_method(cells: Iterable[Cell]) -> dict[str, dict[str, list[Cell]]]:
-    """Return the cells of each data set and method, in the order of the folds.
-
-    Methods are called by their reduction; with the base, if there are several. They come in the
-    order of :func:`~polychotomy.reductions.available_reductions`, so that ties are decided alike
-    wherever the cells come from.
-    """
-    found = list(cells)
-    several = len({cell.base for cell in found}) > 1
-    folds: dict[str, dict[str, dict[int, Cell]]] = {}
-    for cell in found:
-        method = f"{cell.reduction} ({cell.base})" if several else cell.reduction
-        place = folds.setdefault(cell.data_set, {}).setdefault(method, {})
-        if cell.fold in place:
-            raise ValueError(
-                "Cells of several comparisons cannot be summarised together. Got two of "
-                f"{method} in fold {cell.fold} of {cell.data_set}."
-            )
-        place[cell.fold] = cell
-    return {
-        data_set: {
-            name: [methods[name][fold] for fold in sorted(methods[name])]
-            for name in sorted(methods, key=_place)
-        }
-        for data_set, methods in folds.items()
-    }
-
-
-def _place(method: str) -> tuple[int, str]:
-    known = available_reductions()
-    name = method.partition(" (")[0].partition(":")[0]
-    return known.index(name) if name in known else len(known), method
-
-
-def complete_methods(methods: Folds) -> dict[str, Sequence[Cell]]:
-    """Return the methods that have all folds that any has."""
-    folds = {name: [cell.fold for cell in cells] for name, cells in methods.items()}
-    all_folds = max(folds.values(), key=len)
-    return {name: cells for name, cells in methods.items() if folds[name] == all_folds}
-
-
-def mean_costs(data_sets: Sequence[Folds]) -> dict[str, Cost | None]:
-    """Return the mean cost of each method over folds and data sets; None where one is unknown."""
-    return {
-        name: mean_cost([cell.cost for folds in data_sets for cell in folds[name]])
-        for name in data_sets[0]
-    }
+        return best, Reason.ALONE
+    if chosen not in ties:
+        return chosen, Reason.CHEAPER
+    if _order(costs[chosen]) == _order(costs[best]):
+        return best, Reason.BEST
+    return chosen, Reason.AS_GOOD
 
 
 def mean_cost(costs: Sequence[Cost | None]) -> Cost | None:
@@ -349,7 +245,3 @@ def _cost_words(mine: Cost | None, theirs: Cost | None) -> str:
 
 def _number(value: float, noun: str) -> str:
     return f"{value:.4g} {noun}{'' if value == 1 else 's'}"
-
-
-def _error(score: float) -> str:
-    return f"{100 * (1 - score):.2f} %"

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from hashlib import sha256
 from time import monotonic
 from typing import Any
@@ -20,7 +19,7 @@ from polychotomy.evaluate._naming import cell_key, current_versions
 from polychotomy.evaluate._preparation import PREPARATIONS
 from polychotomy.evaluate._protocol import DEFAULT_FOLDS, Protocol
 from polychotomy.evaluate._samples import Samples
-from polychotomy.evaluate._task import Task, Tuner, tuning_folds
+from polychotomy.evaluate._task import Task, Tuner
 from polychotomy.parallel import map_tasks
 
 
@@ -113,14 +112,24 @@ class Schedule:
         self._samples = {samples.fingerprint: samples for samples in data_sets}
         if len({samples.name for samples in data_sets}) < len(data_sets):
             raise DataError("Data sets that are compared must have different names.")
-        terms = _Terms(Protocol.of(protocol), tuning, preparation, seed)
-        self.remarks = tuple(said for s in data_sets for said in terms.division.remarks(s))
+        if preparation not in PREPARATIONS:
+            raise unknown_name("preparation", preparation, PREPARATIONS)
+        division, tuner = Protocol.of(protocol), Tuner.of(tuning)
+        terms: dict[str, Any] = {"preparation": preparation, "tuning": tuning}
+        if tuner is not None:
+            terms["tuning_folds"] = tuner.n_folds
+        self.remarks = tuple(said for s in data_sets for said in division.remarks(s))
         named = [each for each in methods if isinstance(each, str)]
         ready = [each for each in methods if isinstance(each, Contestant)]
         if named or not ready:
             names = methods if isinstance(methods, str) else named
-            ready = name_contestants(names, bases, seed, tuned=tuning != "none") + ready
-        self.tasks = tuple(t for samples in data_sets for t in terms.tasks_of(samples, ready))
+            ready = name_contestants(names, bases, seed, tuned=tuner is not None) + ready
+        self.tasks = tuple(
+            _make_task(samples.name, method, fold, settings, rows, seed, tuner)
+            for samples in data_sets
+            for fold, (settings, rows) in enumerate(_folds(samples, division, terms, seed))
+            for method in ready
+        )
 
     @classmethod
     def join(cls, schedules: Sequence["Schedule"], *, n_folds: int | None = None) -> "Schedule":
@@ -177,9 +186,10 @@ class Schedule:
         ChildProcessError
             A worker was killed, as systems do when memory runs out.
         """
+        keys = {task.key for task in self.tasks}
         known = set() if store is None else store.keys()
         missing = {task.key: task for task in self.tasks if task.key not in known}
-        clock = _Clock(len({task.key for task in self.tasks}), len(missing), progress)
+        tick = _clock(len(keys), len(missing), progress)
         cells: dict[str, Cell] = {}
         failures: dict[str, Failure] = {}
         with closing(self._outcomes(list(missing.values()), n_jobs)) as outcomes:
@@ -190,11 +200,14 @@ class Schedule:
                     cells[outcome.key] = outcome
                     if store is not None:
                         store.add(outcome)
-                clock.tick(outcome)
+                tick(outcome)
         if store is not None:
-            stored = {task.key for task in self.tasks} - {*cells, *failures}
-            cells |= {key: store.get(key) for key in stored}
-        found = [_named(cells[t.key], t) for t in self.tasks if t.key not in failures]
+            cells |= {key: store.get(key) for key in keys - {*cells, *failures}}
+        found = [  # the same samples may be stored under another name
+            replace(cells[task.key], data_set=task.data_set)
+            for task in self.tasks
+            if task.key not in failures
+        ]
         return found, list(failures.values())
 
     def task_of(self, method: str) -> Task:
@@ -203,17 +216,16 @@ class Schedule:
 
     def samples_of(self, task: Task) -> Samples:
         """Return the samples of a task."""
-        return self._samples[task.data]
+        return self._samples[task.settings["data"]]
 
     def _outcomes(self, tasks: list[Task], n_jobs: int | None) -> Generator[Cell | Failure]:
         """Yield each cell as soon as it is finished, or its group."""
         groups = _groups(tasks)
-        used = {task.data for task in tasks}
-        shared = {key: self._samples[key] for key in sorted(used)}
+        shared = {key: self._samples[key] for key in sorted({t.settings["data"] for t in tasks})}
         workers = min(effective_n_jobs(n_jobs), max(len(groups), 1))
         if workers == 1:
             for group in groups:
-                yield from compute(group, shared[group[0].data])
+                yield from compute(group, self.samples_of(group[0]))
             return
         running = map_tasks(
             _compute_group, groups, shared=shared, n_jobs=workers, ordered=False, on_disk=True
@@ -228,99 +240,67 @@ class Schedule:
 
 
 def _compute_group(group: Sequence[Task], shared: Mapping[str, Samples]) -> list[Cell | Failure]:
-    return list(compute(group, shared[group[0].data]))
+    return list(compute(group, shared[group[0].settings["data"]]))
 
 
-class _Clock:
-    """Counts finished cells, and estimates how long the rest will take."""
+def _clock(
+    total: int, missing: int, tell: Callable[[Progress], None] | None
+) -> Callable[[Cell | Failure | None], None]:
+    """Return a function that counts finished cells, and estimates how long the rest will take."""
+    start, ticks = monotonic(), 0
 
-    def __init__(self, total: int, missing: int, tell: Callable[[Progress], None] | None) -> None:
-        self._total, self._missing, self._tell = total, missing, tell
-        self._start, self._ticks = monotonic(), 0
-        self._say(None, None)
+    def tick(outcome: Cell | Failure | None) -> None:
+        nonlocal ticks
+        ticks += outcome is not None
+        left = (monotonic() - start) / ticks * (missing - ticks) if ticks else None
+        if tell is not None:
+            tell(Progress(total - missing + ticks, total, left, outcome))
 
-    def tick(self, outcome: Cell | Failure) -> None:
-        self._ticks += 1
-        each = (monotonic() - self._start) / self._ticks
-        self._say(each * (self._missing - self._ticks), outcome)
-
-    def _say(self, seconds_left: float | None, last: Cell | Failure | None) -> None:
-        if self._tell is not None:
-            done = self._total - self._missing + self._ticks
-            self._tell(Progress(done, self._total, seconds_left, last))
+    tick(None)
+    return tick
 
 
-@dataclass(frozen=True)
-class _Terms:
-    """What holds for all cells of a schedule."""
+def _folds(
+    samples: Samples, division: Protocol, terms: Mapping[str, Any], seed: int
+) -> Iterator[tuple[dict[str, Any], tuple[Indices, Indices]]]:
+    """Yield the settings and the rows of each fold."""
+    folds = division.divide(samples, seed)
+    for train, test in folds:
+        content = sha256(train.astype("<i8").tobytes() + b"test" + test.astype("<i8").tobytes())
+        settings = {
+            "data": samples.fingerprint,
+            "protocol": str(division),
+            "n_folds": len(folds),
+            "n_train": len(train),
+            "rows": content.hexdigest(),
+            **terms,
+        }
+        yield settings, (train, test)
 
-    division: Protocol
-    tuning: str
-    preparation: str
-    seed: int
 
-    def __post_init__(self) -> None:
-        tuning_folds(self.tuning)
-        if self.preparation not in PREPARATIONS:
-            raise unknown_name("preparation", self.preparation, PREPARATIONS)
-
-    def tasks_of(self, samples: Samples, methods: Sequence[Contestant]) -> Iterator[Task]:
-        """Yield the cells of a data set, fold by fold."""
-        folds = self.division.divide(samples, self.seed)
-        for fold, (train, test) in enumerate(folds):
-            common = {
-                "data": samples.fingerprint,
-                "protocol": str(self.division),
-                "n_folds": len(folds),
-                "n_train": len(train),
-                "rows": _hash_rows(train, test),
-                "preparation": self.preparation,
-                "tuning": self.tuning,
-            }
-            if self.tuning != "none":
-                common["tuning_folds"] = tuning_folds(self.tuning)
-            make = partial(self._task, samples.name, fold, common, train, test)
-            yield from map(make, methods)
-
-    def _task(
-        self,
-        data_set: str,
-        fold: int,
-        common: Mapping[str, Any],
-        train: Indices,
-        test: Indices,
-        method: Contestant,
-    ) -> Task:
-        settings = {**common, "parameters": method.parameters}
-        tuned = self.tuning != "none"
-        if tuned and method.search is not None:
-            settings["search"] = method.search
-        key = cell_key(
-            reduction=method.reduction,
-            base=method.base,
-            fold=fold,
-            seed=self.seed,
-            settings=settings,
-            versions=current_versions(),
-        )
-        tuner = Tuner("greedy", tuning_folds(self.tuning)) if tuned else None
-        return Task(data_set, method, fold, self.seed, settings, train, test, key, tuner)
+def _make_task(
+    data_set: str,
+    method: Contestant,
+    fold: int,
+    settings: Mapping[str, Any],
+    rows: tuple[Indices, Indices],
+    seed: int,
+    tuner: Tuner | None,
+) -> Task:
+    """Return a task under the key of its content."""
+    settings = {**settings, "parameters": method.parameters}
+    if tuner is not None and method.search is not None:
+        settings["search"] = method.search
+    what = {"reduction": method.reduction, "base": method.base, "fold": fold, "seed": seed}
+    key = cell_key(**what, settings=settings, versions=current_versions())
+    return Task(data_set, method, fold, seed, settings, *rows, key, tuner)
 
 
 def _groups(tasks: Iterable[Task]) -> list[list[Task]]:
     """Return the tasks that share a training or a search together, in order of the first."""
     groups: dict[Any, list[Task]] = {}
     for task in tasks:
-        groups.setdefault(task.group, []).append(task)
+        same = [task.settings[name] for name in ("data", "rows", "preparation", "tuning")]
+        method = task.method.training if task.tuner is None else task.method.tuning
+        groups.setdefault((task.seed, *same, method), []).append(task)
     return list(groups.values())
-
-
-def _hash_rows(train: Indices, test: Indices) -> str:
-    digest = sha256(train.astype("<i8").tobytes())
-    digest.update(b"test" + test.astype("<i8").tobytes())
-    return digest.hexdigest()
-
-
-def _named(cell: Cell, task: Task) -> Cell:
-    """Return the cell under its name here: the same samples may be stored under another."""
-    return cell if cell.data_set == task.data_set else replace(cell, data_set=task.data_set)

@@ -1,7 +1,7 @@
 """``ReductionSearchCV``: the reduction that suits these data."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, Self
@@ -25,7 +25,8 @@ from polychotomy.arrays import Array
 from polychotomy.classifiers import CodeClassifier
 from polychotomy.errors import unknown_name
 from polychotomy.evaluate._cell import Cell, Failure
-from polychotomy.evaluate._preparation import suitable_preparation
+from polychotomy.evaluate._contestant import search_contestants
+from polychotomy.evaluate._preparation import Preparation, suitable_preparation
 from polychotomy.evaluate._protocol import DEFAULT_FOLDS
 from polychotomy.evaluate._recommendation import PREFERENCES, recommend
 from polychotomy.evaluate._samples import Samples
@@ -35,10 +36,8 @@ from polychotomy.evaluate._scoring import (
     score_name,
     uses_probabilities,
 )
-from polychotomy.evaluate._search_table import SearchTable
-from polychotomy.evaluate._search_tasks import SearchTasks, compute_fold
-from polychotomy.evaluate._task import Scoring, Tuner
-from polychotomy.evaluate._trained_method import train_task
+from polychotomy.evaluate._search_cells import compute_fold, cv_results, finished_cells
+from polychotomy.evaluate._task import Task, Tuner, train_task
 from polychotomy.learners import check_learner
 from polychotomy.parallel import map_tasks
 from polychotomy.reductions import Expansion, make_base, untrained
@@ -87,14 +86,11 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         cross-validation: with ``"greedy"`` by :class:`~polychotomy.GreedySearchCV`, with a
         dictionary of lists by a grid search.
     prefer : {"balanced", "accuracy", "cost"}, default="balanced"
-        ``"accuracy"`` takes the best score, ``"cost"`` the cheapest reduction that is not
-        significantly worse, ``"balanced"`` the cheapest of those whose score is also within 0.005
-        of the best.
+        What to recommend, see :func:`~polychotomy.evaluate.recommend`.
     preparation : "standard" or None, default="standard"
         With ``"standard"``, arrays and data frames are prepared within each fold by
-        :class:`~polychotomy.evaluate.Preparation`: numbers are standardised and their gaps filled,
-        other columns become indicators. Sparse matrices, kernels and texts are left as they are,
-        and so is everything if the estimator is a pipeline.
+        :class:`~polychotomy.evaluate.Preparation`. Sparse matrices, kernels and texts are left as
+        they are, and so is everything if the estimator is a pipeline.
     refit : bool, default=True
         Whether to train the chosen reduction on all samples.
     level : float, default=0.05
@@ -143,6 +139,7 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     See Also
     --------
     polychotomy.reductions.available_reductions : Their names.
+    polychotomy.evaluate.recommend : How scores, test and cost lead to a recommendation.
     polychotomy.GreedySearchCV : Hyper-parameters of one reduction.
 
     Notes
@@ -152,13 +149,10 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     which makes the plain paired t-test, and tests on the pooled predictions, find too much. What is
     not significant may still be a difference: few samples or folds show only large ones.
 
-    The cost of a row is the number of binary problems that are trained, then the number that are
-    asked about a sample: k and k for one-vs-rest of k classes, k (k − 1) / 2 of both for
-    one-vs-one, k − 1 and the mean depth for a tree. A single binary classifier counts the problems
-    of its code, once for each time that it is trained again. Unlike times, the cost is the same in
-    every run. Classifiers that are no reductions have no known cost, which counts as the highest.
-
-    Nothing depends on what is shared, or on the number of workers.
+    The cost of a row is k problems and k questions for one-vs-rest of k classes, k (k − 1) / 2 of
+    both for one-vs-one, k − 1 and the mean depth for a tree. A single binary classifier counts the
+    problems of its code, once for each time that it is trained again. Classifiers that are no
+    reductions have no known cost, which counts as the highest.
 
     References
     ----------
@@ -233,24 +227,24 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             classes, indices = check_labels(y)
             self._check_parameters()
             scorer, seed = self._scorer(), self._seed()
-            tasks, skipped = self._tasks(X, y, classes, indices, scorer, seed, params)
-            cells = tasks.finished(self._run(tasks))
-            table = SearchTable.of(tasks, cells)
+            samples = Samples("samples", X, indices, tuple(map(str, classes)), labels=classes)
+            rows, units, skipped = self._tasks(samples, y, scorer, seed, params)
+            cells = finished_cells(units, self._run(units, samples), samples, self.error_score)
             advice = recommend(
                 cells.values(),
                 prefer=self.prefer,
                 alpha=self.level,
                 scoring=score_name(self.scoring),
             )
-            chosen = tasks.task(advice.method, 0)
-            found = train_task(chosen, X, y, n_jobs=self.n_jobs) if self.refit else None
-        self.classes_, self.scorer_, self.n_splits_ = classes, scorer, len(tasks.folds)
+            best = list(rows).index(advice.method)
+            found = train_task(units[0][best], X, y, n_jobs=self.n_jobs) if self.refit else None
+        self.classes_, self.scorer_, self.n_splits_ = classes, scorer, len(units)
         self.skipped_, self.recommendation_ = skipped, advice
-        self.cv_results_ = table.as_dict(advice.pvalues)
-        self.best_index_, self.best_reduction_ = table.labels.index(advice.method), advice.method
-        self.best_score_ = float(table.means[self.best_index_])
+        self.cv_results_ = cv_results(rows, cells, len(units), advice.pvalues)
+        self.best_index_, self.best_reduction_ = best, advice.method
+        self.best_score_ = float(self.cv_results_["mean_test_score"][best])
         tuned = {} if found is None else found.tuned
-        self.best_params_ = {**table.params[self.best_index_], **tuned}
+        self.best_params_ = {**self.cv_results_["params"][best], **tuned}
         said = f"Not tried: {', '.join(skipped)}." if skipped else ""
         self.explanation_ = f"{advice.words} {said}".rstrip()
         if found is not None:
@@ -384,37 +378,46 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return int(check_random_state(self.random_state).randint(2**31))
 
     def _tasks(
-        self,
-        X: Any,
-        y: NDArray[Any],
-        classes: NDArray[Any],
-        indices: NDArray[np.intp],
-        scorer: Any,
-        seed: int,
-        params: dict[str, Any],
-    ) -> tuple[SearchTasks, dict[str, str]]:
-        """Return what is to be evaluated, and what is skipped for which reason."""
+        self, samples: Samples, y: NDArray[Any], scorer: Any, seed: int, params: dict[str, Any]
+    ) -> tuple[dict[str, Any], list[list[Task]], dict[str, str]]:
+        """Return what is compared, its tasks fold by fold, and what is skipped for which reason."""
+        X, classes = samples.data, np.asarray(samples.labels)
         base = make_base("logistic") if self.estimator is None else check_learner(self.estimator)
         options = {"random_state": seed, "n_jobs": None}
         expansion = Expansion(base, classes, uses_probabilities(scorer), options)
-        candidates, skipped = expansion.of(self.reductions)
+        rows, skipped = expansion.of(self.reductions)
         fit_params, split_params, score_params = route_params(self, X, params, scorer)
         tuner = None
         if self.tune is not None:
             tuner = Tuner(self.tune, scoring=self.scoring, error_score=self.error_score)
-        tasks = SearchTasks(
-            base,
-            candidates,
-            Samples("samples", X, indices, tuple(map(str, classes)), labels=classes),
-            list(self._folds(seed, y).split(X, y, **split_params)),
-            seed,
-            self.preparation,
-            tuner,
-            Scoring(scorer, score_params),
-            fit_params,
-            self.error_score,
-        )
-        return tasks, skipped
+        methods = [
+            (method, suitable_preparation(self.preparation, X, method.classifier))
+            for method in search_contestants(rows, base, **options)
+        ]
+        if any(how == "standard" for _, how in methods):
+            Preparation().fit(X)  # raises at once if the samples cannot be prepared
+        folds = self._folds(seed, y).split(X, y, **split_params)
+        units = [
+            [
+                Task(
+                    samples.name,
+                    method,
+                    fold,
+                    seed,
+                    {"n_train": len(train), "preparation": how},
+                    train,
+                    test,
+                    f"{fold} {method.reduction}",
+                    tuner,
+                    scorer,
+                    fit_params,
+                    score_params,
+                )
+                for method, how in methods
+            ]
+            for fold, (train, test) in enumerate(folds)
+        ]
+        return rows, units, skipped
 
     def _scorer(self) -> Any:
         return check_scorer(CodeClassifier(self.estimator), self.scoring)
@@ -424,14 +427,11 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return StratifiedKFold(self.cv, shuffle=True, random_state=seed)
         return check_cv(self.cv, y, classifier=True)
 
-    def _run(self, tasks: SearchTasks) -> list[Cell | Failure]:
-        """Return the outcomes of all tasks."""
-        start, n_folds = perf_counter(), len(tasks.folds)
-        outcomes: list[Cell | Failure] = []
-        shared = tasks.samples, self.error_score == "raise"
-        running = map_tasks(compute_fold, tasks.units(), shared=shared, n_jobs=self.n_jobs)
+    def _run(self, units: list[list[Task]], samples: Samples) -> Iterator[Cell | Failure]:
+        """Yield the outcomes of all tasks."""
+        start, shared = perf_counter(), (samples, self.error_score == "raise")
+        running = map_tasks(compute_fold, units, shared=shared, n_jobs=self.n_jobs)
         for n, fold in enumerate(running, 1):
-            outcomes += fold
+            yield from fold
             if self.verbose:
-                sys.stderr.write(f"fold {n} of {n_folds}, {perf_counter() - start:.0f} s\n")
-        return outcomes
+                sys.stderr.write(f"fold {n} of {len(units)}, {perf_counter() - start:.0f} s\n")

@@ -1,31 +1,11 @@
 """What tasks may share without changing a bit of each other's results."""
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
 from polychotomy.kernel import active_store, rows_kept, shared_kernel
-from polychotomy.training import shared_problems
-
-
-@contextmanager
-def shared_training(X: Any, y: Any, estimators: Any) -> Iterator[None]:
-    """Let several classifiers that are trained on one fold share problems and kernel rows.
-
-    Learners that train all problems at once give solutions that depend, within their tolerance, on
-    which problems these are: they share kernel rows only.
-
-    Parameters
-    ----------
-    X, y : ndarray
-        The training part, as the classifiers see it.
-    estimators : iterable of classifier
-        The binary learners.
-    """
-    with shared_rows(X, y) if any(map(trains_jointly, estimators)) else shared_problems():
-        yield
 
 
 def trains_jointly(classifier: Any) -> bool:

@@ -2,22 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
+from polychotomy.arrays import Array
 from polychotomy.classifiers import Cost
 from polychotomy.evaluate._cell import Cell
-from polychotomy.evaluate._differences import Differences
-from polychotomy.evaluate._recommendation import (
-    Recommendation,
-    cells_by_method,
-    decide,
-    judge,
-    mean_cost,
-    mean_costs,
-)
+from polychotomy.evaluate._differences import Differences, cells_by_method, judge
+from polychotomy.evaluate._recommendation import Recommendation, mean_cost, recommend
 from polychotomy.reductions import is_baseline
 
 METRICS = ("error", "log_loss", "brier", "uncertainty_coefficient")
@@ -105,11 +100,9 @@ class Summary:
 def summarise(cells: Iterable[Cell], *, alpha: float = 0.05, prefer: str = "balanced") -> Summary:
     """Make tables of a comparison, and recommend a method.
 
-    On one data set every method is compared with the one of the highest mean score, by the
-    corrected resampled t-test over the folds or, with a single test part, by McNemar's test; over
-    several data sets by the ranks of the mean scores. "Not significantly worse" is not "as good":
-    few samples show few differences. A method that lacks folds or data sets is shown but not
-    ranked, and so are baselines.
+    Methods are compared as by :func:`recommend`. "Not significantly worse" is not "as good": few
+    samples show few differences. A method that lacks folds or data sets is shown but not ranked,
+    and so are baselines.
 
     Parameters
     ----------
@@ -133,16 +126,20 @@ def summarise(cells: Iterable[Cell], *, alpha: float = 0.05, prefer: str = "bala
     >>> summarise(cells).recommendation.method
     'one_vs_one'
     """
-    folds = cells_by_method(cells)
-    found, compared = judge(list(folds.values()), alpha)
-    tables = {name: _table_of_one(methods, alpha) for name, methods in folds.items()}
-    several = len(tables) > 1
-    if several:
-        overall = _table_of_many(tables, found)
-    else:
+    found = list(cells)
+    advice = recommend(found, alpha=alpha, prefer=prefer)
+    tables = {}
+    for name, methods in cells_by_method(found).items():
+        differences, _ = judge([methods], alpha)
+        tables[name] = _table([_row(each, methods[each], differences) for each in methods])
+    if len(tables) == 1:
         (overall,) = tables.values()
-    advice = decide(found, mean_costs(compared), prefer, several=several)
-    return Summary(tables, overall, advice, found.words)
+        return Summary(tables, overall, advice, advice.test)
+    by_method: dict[str, list[Row]] = {}
+    for row in chain.from_iterable(tables.values()):
+        by_method.setdefault(row.method, []).append(row)
+    overall = _table([_mean_row(name, rows, advice) for name, rows in by_method.items()])
+    return Summary(tables, overall, advice, advice.test)
 
 
 def comparisons(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
@@ -172,70 +169,62 @@ def _told_apart(cells: list[Cell]) -> list[Cell]:
     ]
 
 
-def _table_of_one(methods: Mapping[str, Sequence[Cell]], alpha: float) -> tuple[Row, ...]:
-    found, _ = judge([methods], alpha)
-    return _sorted(_row(name, cells, found) for name, cells in methods.items())
-
-
 def _row(name: str, cells: Sequence[Cell], found: Differences) -> Row:
-    known = [metric for metric in METRICS if all(metric in cell.metrics for cell in cells)]
-    values = {metric: [cell.metrics[metric] for cell in cells] for metric in known}
-    return Row(
-        name,
-        float(np.mean([cell.n_problems for cell in cells])),
-        {metric: float(np.mean(each)) for metric, each in values.items()},
-        _standard_errors(values, len(cells[0].rows)),
-        float(np.median([cell.fit_seconds for cell in cells])),
-        float(np.median([cell.predict_seconds for cell in cells])),
-        found.ranks.get(name),
-        found.pvalues.get(name),
-        _verdict(name, found),
-        cost=mean_cost([cell.cost for cell in cells]),
-    )
-
-
-def _standard_errors(values: Mapping[str, list[float]], n_test: int) -> dict[str, float]:
-    n = len(values["error"])
-    if n == 1:
-        (error,) = values["error"]
-        return {"error": sqrt(error * (1 - error) / n_test)}
-    return {name: float(np.std(each, ddof=1) / sqrt(n)) for name, each in values.items()}
-
-
-def _table_of_many(tables: Mapping[str, tuple[Row, ...]], found: Differences) -> tuple[Row, ...]:
-    by_method: dict[str, list[Row]] = {}
-    for table in tables.values():
-        for row in table:
-            by_method.setdefault(row.method, []).append(row)
-    return _sorted(_mean_row(name, rows, found) for name, rows in by_method.items())
+    """Return how a method did on one data set."""
+    means = _means([cell.metrics for cell in cells])
+    if len(cells) == 1:
+        errors = {"error": sqrt(means["error"] * (1 - means["error"]) / len(cells[0].rows))}
+    else:
+        values = {metric: [cell.metrics[metric] for cell in cells] for metric in means}
+        errors = {n: float(np.std(each, ddof=1) / sqrt(len(cells))) for n, each in values.items()}
+    seconds = [(cell.fit_seconds, cell.predict_seconds) for cell in cells]
+    return _judged(name, cells, means, errors, np.median(seconds, axis=0), found)
 
 
 def _mean_row(name: str, rows: Sequence[Row], found: Differences) -> Row:
-    known = [metric for metric in METRICS if all(metric in row.means for row in rows)]
+    """Return how a method did on average over several data sets."""
+    seconds = [(row.fit_seconds, row.predict_seconds) for row in rows]
+    means = _means([row.means for row in rows])
+    return _judged(name, rows, means, {}, np.mean(seconds, axis=0), found)
+
+
+def _means(metrics: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of each metric that is nowhere missing."""
+    known = [name for name in METRICS if all(name in each for each in metrics)]
+    return {name: float(np.mean([each[name] for each in metrics])) for name in known}
+
+
+def _judged(
+    name: str,
+    parts: Sequence[Cell] | Sequence[Row],
+    means: Mapping[str, float],
+    errors: Mapping[str, float],
+    seconds: Array,
+    found: Differences,
+) -> Row:
+    """Return a row with its rank, p-value and verdict."""
+    if name == found.best:
+        verdict = "best"
+    elif name in found.ranks:
+        verdict = "worse" if name in found.worse else ""
+    else:
+        verdict = "baseline" if is_baseline(name.partition(" (")[0]) else "incomplete"
     return Row(
         name,
-        float(np.mean([row.n_problems for row in rows])),
-        {metric: float(np.mean([row.means[metric] for row in rows])) for metric in known},
-        {},
-        float(np.mean([row.fit_seconds for row in rows])),
-        float(np.mean([row.predict_seconds for row in rows])),
+        float(np.mean([part.n_problems for part in parts])),
+        means,
+        errors,
+        float(seconds[0]),
+        float(seconds[1]),
         found.ranks.get(name),
-        found.pvalues.get(name),
-        _verdict(name, found),
-        found.worse_on.get(name, 0),
-        mean_cost([row.cost for row in rows]),
+        None if name == found.best else found.pvalues.get(name),
+        verdict,
+        (found.worse_on or {}).get(name, 0),
+        mean_cost([part.cost for part in parts]),
     )
 
 
-def _verdict(name: str, found: Differences) -> str:
-    if name not in found.ranks:
-        return "baseline" if is_baseline(name.partition(" (")[0]) else "incomplete"
-    if name == found.best:
-        return "best"
-    return "worse" if name in found.worse else ""
-
-
-def _sorted(rows: Iterable[Row]) -> tuple[Row, ...]:
+def _table(rows: Iterable[Row]) -> tuple[Row, ...]:
     """Return the best first, and those without a rank last."""
     return tuple(
         sorted(

@@ -1,15 +1,22 @@
-"""A cell that is to be computed: a method, a fold, and all that determines the result."""
+"""A cell that is to be computed, how its method is tuned, and the method trained for use."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
+
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.pipeline import Pipeline
 
 from polychotomy.arrays import Indices
 from polychotomy.classifiers import has_rules
+from polychotomy.evaluate._cell import Cell
 from polychotomy.evaluate._contestant import Contestant
-
-_USUAL_TUNING_FOLDS = 5
+from polychotomy.evaluate._greedy import GreedySearchCV
+from polychotomy.evaluate._preparation import make_preparation
+from polychotomy.evaluate._samples import Samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,17 +36,26 @@ class Tuner:
     """
 
     how: Any = "greedy"
-    n_folds: int = _USUAL_TUNING_FOLDS
+    n_folds: int = 5
     scoring: Any = None
     error_score: Any = "raise"
 
+    @classmethod
+    def of(cls, tuning: str) -> "Tuner | None":
+        """Return the tuner of "greedy", with 5 folds, or "greedyN"; None of "none"."""
+        if tuning == "none":
+            return None
+        found = re.fullmatch(r"greedy(\d{1,3})?", tuning)
+        n_folds = int(found[1] or cls.n_folds) if found else 0
+        if n_folds < 2:
+            raise ValueError(
+                "The 'tuning' parameter must be none, greedy, or greedyN with N folds, at least 2. "
+                f"Got {tuning!r} instead."
+            )
+        return cls(n_folds=n_folds)
+
     def make_search(self, contestant: Contestant, seed: int, n_jobs: int | None = None) -> Any:
         """Return the search for a contestant, not yet run."""
-        from sklearn.base import clone
-        from sklearn.model_selection import GridSearchCV, StratifiedKFold
-
-        from polychotomy.evaluate._greedy import GreedySearchCV
-
         by_classes = self.scoring in (None, "accuracy")
         tuned = contestant.to_tune if by_classes else clone(contestant.classifier)
         if n_jobs is not None and has_rules(tuned):
@@ -70,32 +86,6 @@ def _grid(given: Mapping[str, Any], classifier: Any) -> dict[str, Any]:
     return grid
 
 
-def tuning_folds(tuning: str) -> int:
-    """Return the number of folds of "greedyN", 5 of "greedy", and 0 of "none"."""
-    found = re.fullmatch(r"greedy(\d{1,3})?", tuning)
-    if tuning != "none" and (found is None or int(found[1] or _USUAL_TUNING_FOLDS) < 2):
-        raise ValueError(
-            "The 'tuning' parameter must be none, greedy, or greedyN with N folds, at least 2. "
-            f"Got {tuning!r} instead."
-        )
-    return int(found[1] or _USUAL_TUNING_FOLDS) if found else 0
-
-
-@dataclass(frozen=True, eq=False)
-class Scoring:
-    """A scorer, and its arguments: those with a value for each sample are cut to the test part."""
-
-    scorer: Any
-    params: Mapping[str, Any]
-
-    def score(self, trained: Any, X: Any, y: Any, X_all: Any, rows: Indices) -> float:
-        """Return the score of a trained classifier on the test part, `rows` of all samples."""
-        from sklearn.utils.validation import _check_method_params
-
-        params = _check_method_params(X_all, self.params, indices=rows)
-        return float(self.scorer(trained, X, y, **params))
-
-
 @dataclass(frozen=True, eq=False)
 class Task:
     """A cell that is to be computed: all that determines it, except the samples.
@@ -113,10 +103,10 @@ class Task:
         A hash of its content, or any text that is unique among the tasks in memory.
     tuner : Tuner or None
         How its method is tuned.
-    scoring : Scoring or None
-        What is scored besides errors; of tasks in memory.
-    fit_params : mapping
-        Further arguments of ``fit``, of tasks in memory.
+    scorer : callable or None
+        What is scored besides errors; None unless the task lives in memory.
+    fit_params, score_params : mapping
+        Further arguments of ``fit`` and of the scorer, of tasks in memory.
     """
 
     data_set: str
@@ -128,8 +118,9 @@ class Task:
     test: Indices = field(repr=False)
     key: str
     tuner: Tuner | None = None
-    scoring: Scoring | None = None
+    scorer: Any = None
     fit_params: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    score_params: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def reduction(self) -> str:
@@ -141,11 +132,21 @@ class Task:
         """Its method's base."""
         return self.method.base
 
-    @property
-    def data(self) -> str:
-        """The fingerprint of its samples."""
-        fingerprint: str = self.settings["data"]
-        return fingerprint
+    def cell(self, samples: Samples, **measured: Any) -> Cell:
+        """Return the cell of this task, with what was measured."""
+        return Cell(
+            data_set=self.data_set,
+            reduction=self.reduction,
+            base=self.base,
+            fold=self.fold,
+            seed=self.seed,
+            settings=self.settings,
+            classes=samples.classes,
+            rows=self.test,
+            truth=samples.y[self.test],
+            key=self.key,
+            **measured,
+        )
 
     @property
     def preparation(self) -> str:
@@ -153,8 +154,69 @@ class Task:
         how: str = self.settings["preparation"]
         return how
 
+    def tune(self, X: Any, y: Any, params: Mapping[str, Any], n_jobs: int | None = None) -> Any:
+        """Return the parameters that cross-validate best on training samples, if any are tuned."""
+        if self.tuner is None or self.method.scales == {}:
+            return {}
+        search = self.tuner.make_search(self.method, self.seed, n_jobs)
+        return search.fit(X, y, **params).best_params_
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedMethod:
+    """A trained method.
+
+    Attributes
+    ----------
+    estimator : classifier
+        A pipeline of preparation and classifier, or the classifier itself if nothing is prepared.
+    tuned : mapping
+        The parameters that were tuned.
+    seconds : float
+        How long that took.
+    """
+
+    estimator: Any
+    tuned: Mapping[str, Any]
+    seconds: float
+
     @property
-    def group(self) -> tuple[object, ...]:
-        """The same for tasks that one training serves, or one search."""
-        same = (self.settings[name] for name in ("data", "rows", "preparation", "tuning"))
-        return self.seed, *same, self.method.training if self.tuner is None else self.method.tuning
+    def classifier(self) -> Any:
+        """The classifier, behind the preparation."""
+        return self.estimator.steps[-1][1] if hasattr(self.estimator, "steps") else self.estimator
+
+
+def train_task(task: Task, X: Any, y: Any, *, n_jobs: int | None = None) -> TrainedMethod:
+    """Train the method of a task on other samples, prepared and tuned as the task says.
+
+    Parameters
+    ----------
+    task : Task
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Labels.
+    n_jobs : int, optional
+        Number of workers of a reduction that does not set it.
+
+    Examples
+    --------
+    >>> from polychotomy import datasets
+    >>> from polychotomy.evaluate import Samples, Schedule, train_task
+    >>> iris = Samples.of(datasets.load("iris"))
+    >>> task = Schedule(iris, ["bch"], ["ridge"]).task_of("bch")
+    >>> trained = train_task(task, iris.data, iris.targets)
+    >>> [type(step).__name__ for _, step in trained.estimator.steps]
+    ['Preparation', 'CodeClassifier']
+    """
+    start = perf_counter()
+    prepare = make_preparation(task.preparation)
+    if prepare is not None:
+        X = prepare.fit_transform(X)
+    tuned = task.tune(X, y, task.fit_params, n_jobs)
+    classifier = clone(task.method.classifier).set_params(**tuned)
+    if has_rules(classifier) and classifier.n_jobs is None:
+        classifier.set_params(n_jobs=n_jobs)
+    classifier.fit(X, y, **task.fit_params)
+    steps = [("preparation", prepare), ("classifier", classifier)]
+    trained = classifier if prepare is None else Pipeline(steps)
+    return TrainedMethod(trained, tuned, perf_counter() - start)

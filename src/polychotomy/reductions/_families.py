@@ -4,20 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from polychotomy.classifiers import (
-    CodeClassifier,
-    Cost,
-    KernelSBCClassifier,
-    SingleBinaryClassifier,
-    TreeClassifier,
-)
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.utils import get_tags
+
+from polychotomy.classifiers import Cost, KernelSBCClassifier, SingleBinaryClassifier
 from polychotomy.kernel import SharedKernelSVC
-from polychotomy.learners import SingleCall, check_learner, why_not_replicated
+from polychotomy.learners import SingleCall, check_learner
 from polychotomy.reductions._bases import make_base
-
-
-def _suits(estimator: Any) -> str:
-    return ""
 
 
 @dataclass(frozen=True)
@@ -34,8 +28,8 @@ class Family:
         Whether it is worth trying first.
     baseline : bool
         Whether it is only there to be compared with, and is never recommended.
-    unsuited : callable
-        Returns why a binary learner cannot be used, "" if it can.
+    unsuited : callable or None
+        Returns why a binary learner cannot be used, "" if it can; None if all can.
     cost : Cost or None
         What it costs; None if that is counted when it is trained.
     """
@@ -45,94 +39,29 @@ class Family:
     has_probability: bool = True
     standard: bool = False
     baseline: bool = False
-    unsuited: Callable[[Any], str] = _suits
+    unsuited: Callable[[Any], str] | None = None
     cost: Cost | None = None
 
 
-def code_family(name: str, standard: bool) -> Family:
-    """Return the family of a flat code."""
-    return Family(
-        lambda estimator, **options: CodeClassifier(estimator, name, **options), standard=standard
-    )
+def make_single_call(estimator: Any, *, decoder: str = "auto", **options: Any) -> Any:
+    """Return a single binary classifier that is asked the problems of a BCH code."""
+    return SingleBinaryClassifier(estimator, SingleCall("bch", decoder), **options)
 
 
-def tree_family(structure: str, standard: bool = False) -> Family:
-    """Return the family of a tree or a DDAG."""
-    return Family(
-        lambda estimator, **options: TreeClassifier(estimator, structure, **options),
-        has_decoder=False,
-        standard=standard,
-    )
+def make_learned_kernel(estimator: Any, **options: Any) -> Any:
+    """Return SBC-KERNEL, which takes its parameters from a SharedKernelSVC."""
+    svm = SharedKernelSVC() if estimator is None else estimator
+    if reason := why_no_kernel(svm):
+        raise ValueError(reason)
+    options.pop("random_state", None)  # there is nothing random in it
+    if options.get("n_jobs") is None:
+        options["n_jobs"] = svm.n_jobs
+    taken = {name: getattr(svm, name) for name in ("C", "gamma", "cache_size", "dtype")}
+    return KernelSBCClassifier(**taken, svm_tol=svm.tol, **options)
 
 
-def replicated_family(extension: str) -> Family:
-    """Return the family of a single binary classifier on concatenated replicas."""
-
-    def make(estimator: Any, **options: Any) -> Any:
-        return SingleBinaryClassifier(estimator, extension, **options)
-
-    return Family(make, has_decoder=False, unsuited=_why_not_replicated)
-
-
-def single_call_family(code: str) -> Family:
-    """Return the family of a single binary classifier that is asked the problems of a code."""
-
-    def make(estimator: Any, *, decoder: str = "auto", **options: Any) -> Any:
-        return SingleBinaryClassifier(estimator, SingleCall(code, decoder), **options)
-
-    return Family(make, unsuited=_why_not_replicated)
-
-
-def learned_kernel_family(weights: str) -> Family:
-    """Return the family of SBC-KERNEL, which takes its parameters from a SharedKernelSVC."""
-
-    def make(estimator: Any, **options: Any) -> Any:
-        reason = _why_no_kernel(estimator)
-        if reason:
-            raise ValueError(reason)
-        options.pop("random_state", None)  # there is nothing random in it
-        svm = SharedKernelSVC() if estimator is None else estimator
-        taken = {
-            "C": svm.C,
-            "gamma": svm.gamma,
-            "svm_tol": svm.tol,
-            "cache_size": svm.cache_size,
-            "dtype": svm.dtype,
-        }
-        if options.get("n_jobs") is None:
-            options["n_jobs"] = svm.n_jobs
-        return KernelSBCClassifier(**taken, weights=weights, **options)
-
-    return Family(make, has_decoder=False, unsuited=_why_no_kernel)
-
-
-def native_family() -> Family:
-    """Return the family of the learner's own multi-class form: one problem, asked once."""
-    return Family(
-        _make_native,
-        has_decoder=False,
-        has_probability=False,
-        standard=True,
-        unsuited=_why_not_native,
-        cost=Cost(1.0, 1.0),
-    )
-
-
-def majority_family() -> Family:
-    """Return the family of the baseline that always predicts the largest class."""
-    return Family(
-        _make_majority,
-        has_decoder=False,
-        has_probability=False,
-        standard=True,
-        baseline=True,
-        cost=Cost(0.0, 0.0),
-    )
-
-
-def _make_native(estimator: Any, random_state: Any = None, **_: Any) -> Any:
-    from sklearn.base import clone
-
+def make_native(estimator: Any, random_state: Any = None, **_: Any) -> Any:
+    """Return the learner itself, which can separate several classes."""
     made = make_base("logistic") if estimator is None else clone(check_learner(estimator))
     seeds = {
         name: random_state
@@ -142,17 +71,13 @@ def _make_native(estimator: Any, random_state: Any = None, **_: Any) -> Any:
     return made.set_params(**seeds)
 
 
-def _make_majority(estimator: Any, **_: Any) -> Any:
-    from sklearn.dummy import DummyClassifier
-
+def make_majority(*_: Any, **__: Any) -> Any:
+    """Return the baseline that always predicts the largest class."""
     return DummyClassifier(strategy="prior")
 
 
-def _why_not_native(estimator: Any) -> str:
-    from sklearn.utils import get_tags
-
-    if estimator is None:
-        return ""
+def why_not_native(estimator: Any) -> str:
+    """Return why a learner cannot separate several classes by itself."""
     tags = get_tags(estimator).classifier_tags
     if tags is None or tags.multi_class:
         return ""
@@ -162,14 +87,8 @@ def _why_not_native(estimator: Any) -> str:
     )
 
 
-def _why_not_replicated(estimator: Any) -> str:
-    return "" if estimator is None else why_not_replicated(estimator)
-
-
-def _why_no_kernel(estimator: Any) -> str:
+def why_no_kernel(estimator: Any) -> str:
     """Return why the kernel of an SVM cannot be learned together with it."""
-    if estimator is None:
-        return ""
     wanted = "The 'estimator' parameter must be a SharedKernelSVC"
     if not isinstance(estimator, SharedKernelSVC):
         return (

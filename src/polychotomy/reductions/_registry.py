@@ -1,24 +1,26 @@
 """Reductions by name: what can be compared, and how each is made from a binary classifier."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from polychotomy.classifiers import Cost
+from polychotomy.classifiers import CodeClassifier, Cost, SingleBinaryClassifier, TreeClassifier
 from polychotomy.codes import available_codes
 from polychotomy.decoding import RULES
 from polychotomy.errors import unknown_name
+from polychotomy.learners import why_not_replicated
 from polychotomy.probability import METHODS
 from polychotomy.reductions._families import (
     Family,
-    code_family,
-    learned_kernel_family,
-    majority_family,
-    native_family,
-    replicated_family,
-    single_call_family,
-    tree_family,
+    make_learned_kernel,
+    make_majority,
+    make_native,
+    make_single_call,
+    why_no_kernel,
+    why_not_native,
 )
+from polychotomy.reductions._scale import Scale
 
 ANY = "*"
 KEYWORDS = ("standard", "all")
@@ -29,22 +31,44 @@ _ALIASES = {
     "ovo": "one_vs_one",
     "all_pairs": "one_vs_one",
 }
-_STANDARD_CODES = ("one_vs_rest", "one_vs_one", "dense_random", "bch")
+_STANDARD = ("one_vs_rest", "one_vs_one", "dense_random", "bch", "linkage_tree")
+_TREES = {
+    "linkage_tree": "linkage",
+    "balanced_tree": "balanced",
+    "chain": "chain",
+    "ddag": "ddag",
+}
 # Not the orthogonal code: its rows are equally far apart, as those of the identity.
 _EXTENSIONS = ("identity", "single", "hamming", "bch")
+_WEIGHTS = {"sbc_kernel": "learned", "sbc_kernel_frequencies": "class_frequencies"}
+_WITHOUT_RULES: dict[str, Any] = {
+    "has_decoder": False,
+    "has_probability": False,
+    "standard": True,
+}
 
 _REDUCTIONS: dict[str, Family] = {
-    **{name: code_family(name, name in _STANDARD_CODES) for name in available_codes()},
-    "linkage_tree": tree_family("linkage", standard=True),
-    "balanced_tree": tree_family("balanced"),
-    "chain": tree_family("chain"),
-    "ddag": tree_family("ddag"),
-    **{f"sbc_{name}": replicated_family(name) for name in _EXTENSIONS},
-    "sbc_ecoc": single_call_family("bch"),
-    "sbc_kernel": learned_kernel_family("learned"),
-    "sbc_kernel_frequencies": learned_kernel_family("class_frequencies"),
-    "native": native_family(),
-    "majority": majority_family(),
+    **{
+        name: Family(partial(CodeClassifier, code=name), standard=name in _STANDARD)
+        for name in available_codes()
+    },
+    **{
+        name: Family(partial(TreeClassifier, structure=form), False, standard=name in _STANDARD)
+        for name, form in _TREES.items()
+    },
+    **{
+        f"sbc_{name}": Family(
+            partial(SingleBinaryClassifier, replication=name), False, unsuited=why_not_replicated
+        )
+        for name in _EXTENSIONS
+    },
+    "sbc_ecoc": Family(make_single_call, unsuited=why_not_replicated),
+    **{
+        name: Family(partial(make_learned_kernel, weights=weights), False, unsuited=why_no_kernel)
+        for name, weights in _WEIGHTS.items()
+    },
+    "native": Family(make_native, **_WITHOUT_RULES, unsuited=why_not_native, cost=Cost(1.0, 1.0)),
+    "majority": Family(make_majority, **_WITHOUT_RULES, baseline=True, cost=Cost(0.0, 0.0)),
 }
 
 
@@ -168,7 +192,27 @@ class Reduction:
         >>> Reduction("sbc_bch").unsuited(LogisticRegression())
         "The 'estimator' parameter must not be linear in its features, ..."
         """
-        return self._family.unsuited(estimator)
+        check = self._family.unsuited
+        return "" if check is None or estimator is None else check(estimator)
+
+    def scales(self, estimator: Any) -> Mapping[str, Scale] | None:
+        """Return what the greedy search tunes with a binary classifier.
+
+        None leaves it to :class:`~polychotomy.GreedySearchCV`, which finds gamma and C by itself.
+
+        Examples
+        --------
+        >>> from sklearn.linear_model import RidgeClassifier
+        >>> from polychotomy.reductions import Reduction
+        >>> list(Reduction("bch").scales(RidgeClassifier()))
+        ['estimator__alpha']
+        """
+        if self.name == "majority":
+            return {}
+        if type(estimator).__name__ != "RidgeClassifier":
+            return None
+        name = "alpha" if self.name == "native" else "estimator__alpha"
+        return {name: Scale(simpler="larger")}
 
     def make(self, estimator: Any, **options: Any) -> Any:
         """Return the untrained classifier.
