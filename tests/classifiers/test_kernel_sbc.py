@@ -184,7 +184,9 @@ def test_weights_without_difference_between_classes_are_told(blobs):
     X, y = blobs
     names = np.array(["oak", "elm", "ash", "fir"])
     classifier = LearnedSBC(weights=[0, 1, 0, 1], probability=None)
-    with pytest.warns(UserWarning, match="between the classes ash and fir: the .* cannot tell"):
+    with pytest.warns(
+        UserWarning, match="between the classes ash and fir: the .* cannot distinguish"
+    ):
         classifier.fit(X, names[y])  # sorted: ash, elm, fir, oak
     outputs = classifier.binary_outputs(X)
     np.testing.assert_allclose(outputs[:, 0], outputs[:, 2])

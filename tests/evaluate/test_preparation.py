@@ -80,3 +80,27 @@ def test_a_search_fills_gaps_and_takes_frames_as_they_are():
     assert search.score(frame, y) > 0.9
     with pytest.raises(ValueError, match="'preparation' parameter must be 'standard' or None"):
         ReductionSearchCV(preparation="raw").fit(X, y)
+
+
+def test_polars_frames_are_prepared_as_those_of_pandas():
+    import polars as pl
+
+    values = {"size": [1.0, None, 3.0, 9.0], "colour": ["red", "blue", "red", "blue"]}
+    pandas, polars = pd.DataFrame(values), pl.DataFrame(values)
+    np.testing.assert_array_equal(
+        Preparation().fit_transform(polars), Preparation().fit_transform(pandas)
+    )
+    assert list(Preparation().fit(polars).feature_names_in_) == ["size", "colour"]
+
+
+def test_a_search_prepares_polars_frames(iris):
+    import polars as pl
+
+    X, y = iris[0] * [1, 1000, 1, 0.001], iris[1]
+    names = list("abcd")
+    searches = [
+        ReductionSearchCV(SVC(), ["one_vs_rest", "one_vs_one"], cv=3, random_state=0).fit(frame, y)
+        for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names))
+    ]
+    for key in ("split0_test_score", "split2_test_score"):
+        np.testing.assert_array_equal(*(search.cv_results_[key] for search in searches))

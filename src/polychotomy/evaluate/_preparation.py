@@ -104,7 +104,7 @@ class Preparation(TransformerMixin, BaseEstimator):
         """Return a data frame, or an array of numbers without infinite ones."""
         if is_data_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            return X
+            return _as_pandas(X)
         options: dict[str, Any] = {"reset": reset, "ensure_all_finite": "allow-nan", "order": "F"}
         given = validate_data(self, X, dtype=None, **{**options, "ensure_all_finite": False})
         as_frame = not reset and not isinstance(self.transformer_, StandardScaler)
@@ -132,8 +132,17 @@ def make_preparation(how: str) -> Preparation | None:
 
 
 def is_data_frame(X: Any) -> bool:
-    """Whether X is a data frame of pandas."""
-    return type(X).__module__.partition(".")[0] == "pandas" and hasattr(X, "iloc")
+    """Whether X is a data frame of pandas or polars."""
+    return type(X).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(X, "columns")
+
+
+def _as_pandas(X: Any) -> Any:
+    """Return a data frame of pandas with the columns of another."""
+    if hasattr(X, "iloc"):
+        return X
+    import pandas as pd
+
+    return pd.DataFrame({name: X[name].to_numpy() for name in X.columns})
 
 
 def suitable_preparation(preparation: str | None, X: Any, classifier: Any) -> str:
