@@ -350,7 +350,7 @@ def test_the_page_shows_the_tree_of_the_model(land, tmp_path):
 def test_reductions_that_a_base_does_not_suit_are_left_out_and_told(land):
     options = ("--protocol", "cv2", "--jobs", "1", "--json")
     result = run(land, "--base", "ridge", "--reductions", "all", *options)
-    assert "Left out, since ridge does not suit them: sbc_identity, sbc_single" in result.stderr
+    assert "Skipped with ridge: sbc_identity, sbc_single" in result.stderr
     assert "sbc_kernel, sbc_kernel_frequencies. The 'estimator' parameter must" in result.stderr
     found = json.loads(result.stdout)
     assert {f["method"] for f in found["failures"]} == {"orthogonal"}

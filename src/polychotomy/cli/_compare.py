@@ -79,8 +79,7 @@ def compare_command(
     target: Annotated[
         str | None,
         typer.Option(
-            help="Of files, the column of the labels; by default class, target, "
-            "label or y, else the last."
+            help="Label column of files; by default class, target, label or y, else the last."
         ),
     ] = None,
     base: Annotated[
@@ -107,11 +106,15 @@ def compare_command(
     ] = f"cv{DEFAULT_FOLDS}",
     tune: Annotated[
         Tuning,
-        typer.Option(help="greedy: search kernel width and C (or their like) in every fold."),
+        typer.Option(
+            help="greedy: search kernel width and C, or the learner's own, in every fold."
+        ),
     ] = Tuning.none,
     samples: Annotated[
         int | None,
-        typer.Option(min=2, help="At most so many samples of each data set, drawn class by class."),
+        typer.Option(
+            min=2, help="Use at most this many samples per data set, drawn class by class."
+        ),
     ] = None,
     prefer: Prefer = Preference.balanced,
     seed: Seed = 0,
@@ -207,7 +210,7 @@ def _tell_unsuited(reductions: str, base: str) -> None:
         for name, reason in unsuited.items():
             left_out.setdefault(reason, []).append(name)
         for reason, names in left_out.items():
-            tell(f"Left out, since {learner} does not suit them: {', '.join(names)}. {reason}")
+            tell(f"Skipped with {learner}: {', '.join(names)}. {reason}")
 
 
 def _read(data: list[str], target: str | None) -> list[Samples]:

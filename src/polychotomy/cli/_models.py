@@ -30,7 +30,9 @@ from polychotomy.cli._running import run_with_progress, tell, telling_interrupti
 from polychotomy.evaluate import Schedule
 from polychotomy.reductions import available_bases
 
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="What polychotomy fit has made.")]
+ModelFile = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A model file written by polychotomy fit.")
+]
 
 
 def fit_command(
@@ -141,12 +143,10 @@ def predict_command(
 
 def explain_command(
     model: ModelFile,
-    problems: Annotated[
-        int, typer.Option(min=1, help="How many of the weakest problems to tell.")
-    ] = 5,
+    problems: Annotated[int, typer.Option(min=1, help="Number of weakest problems to show.")] = 5,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what a model asks, why it was chosen, and which of its problems are the weakest.
+    """Show the binary problems of a model, why it was chosen, and its weakest problems.
 
     Examples: `polychotomy explain land.skops`, `polychotomy explain land.skops --json`
     """

@@ -56,4 +56,4 @@ StoreFile = Annotated[
         "temporary file, which stays only if the run does not finish."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="For programs, not for people.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

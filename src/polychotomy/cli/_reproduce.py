@@ -41,7 +41,7 @@ def _check_names(names: list[str]) -> list[str]:
             if names != [_LIST]:
                 experiments.get(name)
     except ValueError as error:
-        raise typer.BadParameter(f"{error} `polychotomy reproduce list` tells of them.") from None
+        raise typer.BadParameter(f"{error} Run `polychotomy reproduce list` to see them.") from None
     return list(dict.fromkeys(names))
 
 
@@ -75,9 +75,7 @@ def reproduce_command(
         bool,
         typer.Option("--quick", help="A first look in minutes: small data sets, two folds."),
     ] = False,
-    folds: Annotated[
-        int | None, typer.Option(min=1, help="The first so many folds; by default all.")
-    ] = None,
+    folds: Annotated[int | None, typer.Option(min=1, help="Run only the first N folds.")] = None,
     seed: Seed = 0,
     jobs: Jobs = -1,
     store: StoreFile = None,
@@ -86,7 +84,7 @@ def reproduce_command(
         typer.Option(
             metavar="FILE.csv",
             callback=_check_out,
-            help="Write a row for each figure; FILE.environment.json tells versions and machine.",
+            help="Write a row for each figure; FILE.environment.json records versions and machine.",
         ),
     ] = None,
     report: Annotated[
@@ -94,7 +92,7 @@ def reproduce_command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run experiments of the papers again, and put our figures beside theirs.
+    """Run experiments of the papers again, and compare our figures with theirs.
 
     A figure agrees if it lies within the spread that the paper gives or, where there is none, if
     theirs lies within our 95 % bootstrap interval. What several experiments share is computed once.

@@ -28,7 +28,7 @@ _MARKS = {"OpenML": "↓", "nowhere": "?"}
 
 
 def print_reproduction(figures: Sequence[Figure], chosen: Sequence[Experiment]) -> None:
-    """Print our figures beside theirs, how many agree, and what the papers leave open."""
+    """Print our figures and theirs, how many agree, and what the papers leave open."""
     console = _console()
     tables = compare_tables(figures)
     for table in tables:
