@@ -9,9 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from polychotomy.arrays import Array
 from polychotomy.codes import check_int
-
-Array = NDArray[np.float64]
 
 _NO_EDGE = 1e-10
 

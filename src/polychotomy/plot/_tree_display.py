@@ -216,17 +216,17 @@ def _places(
         order.append((node, level))
         pending.extend((child, level + 1) for child in reversed(node.children))
     row = {label: r for r, label in enumerate(structure.classes)}
-    middle: dict[int, float] = {}
+    middle: dict[tuple[Any, ...], float] = {}
     lines: list[list[tuple[float, float]]] = []
     for node, level in reversed(order):
         if node.is_class:
-            middle[id(node)] = row[node.classes[0]]
+            middle[node.classes] = row[node.classes[0]]
             continue
-        rows = [middle[id(child)] for child in node.children]
-        middle[id(node)] = (min(rows) + max(rows)) / 2
+        rows = [middle[child.classes] for child in node.children]
+        middle[node.classes] = (min(rows) + max(rows)) / 2
         lines.append([(level, min(rows)), (level, max(rows))])
         for child, r in zip(node.children, rows, strict=True):
             lines.append([(level, r), (structure.depth if child.is_class else level + 1, r)])
-    inner = [(level, middle[id(node)]) for node, level in order if not node.is_class]
+    inner = [(level, middle[node.classes]) for node, level in order if not node.is_class]
     places = np.array(inner, dtype=float).reshape(-1, 2)
     return places[:, 0], places[:, 1], lines

@@ -71,7 +71,7 @@ def lay_out(structure: Structure, row: dict[object, int]) -> tuple[Matrix, tuple
     (-1, 1)
     """
     inner = list(structure.nodes())
-    number = {id(node): i for i, node in enumerate(inner)}
+    number = {node.classes: i for i, node in enumerate(inner)}
     matrix = np.zeros((len(row), structure.n_problems), dtype=np.int8)
     nodes, start = [], 0
     for node in inner:
@@ -83,7 +83,7 @@ def lay_out(structure: Structure, row: dict[object, int]) -> tuple[Matrix, tuple
         members = np.flatnonzero(child >= 0)
         matrix[members, problems] = node.code.matrix[child[members]]
         below = tuple(
-            -1 - row[c.classes[0]] if c.is_class else number[id(c)] for c in node.children
+            -1 - row[c.classes[0]] if c.is_class else number[c.classes] for c in node.children
         )
         nodes.append(Node(node.code, problems, child, below))
         start = problems.stop
