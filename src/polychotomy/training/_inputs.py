@@ -140,8 +140,11 @@ def route_params(
 
 
 def check_weights(learners: Iterable[Any]) -> None:
-    """Raise ValueError if a learner in use was given weights that its ``fit`` does not take."""
-    for learner in learners:
+    """Raise ValueError if a learner in use was given weights that its ``fit`` does not take.
+
+    With metadata routing, scikit-learn checks that.
+    """
+    for learner in () if _routing_enabled() else learners:
         given = "sample_weight" in learner.params
         if given and not has_fit_parameter(learner.estimator, "sample_weight"):
             raise ValueError(
