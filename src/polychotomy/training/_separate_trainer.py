@@ -156,7 +156,7 @@ class SeparateTrainer:
             fresh = made.estimator if made.samples.size else None
             return made._replace(estimator=before[s] or fresh, method="partial_fit")
 
-        results = self._run(task, len(names), X, progress, store=None)
+        results = self._run(task, len(names), X, progress, shared=False)
         counts = self._counts(targets)
         if trained is not None:
             counts = counts.plus(trained.counts)
@@ -192,13 +192,14 @@ class SeparateTrainer:
         n_tasks: int,
         X: Any,
         progress: FitProgress,
-        store: Any = "active",
+        *,
+        shared: bool = True,
     ) -> list[Any]:
-        """Return the result of each task; those of a shared store are not computed again.
+        """Return the result of each task; if `shared`, a shared store may know it already.
 
         Tasks are made when a worker is free, so that few of them are in memory.
         """
-        store = active_problems.get() if store == "active" else None
+        store = active_problems.get() if shared else None
         keys = [None] * n_tasks if store is None else store.keys(map(task, range(n_tasks)), X)
         results = [None if store is None else store.recall(key) for key in keys]
         missing = [i for i, known in enumerate(results) if known is None]
