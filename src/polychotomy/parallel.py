@@ -9,7 +9,7 @@ import signal
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from shutil import rmtree
@@ -172,6 +172,11 @@ def _end_with(parent: int) -> None:
 
     if os.getppid() == parent:
         Thread(target=watch, daemon=True).start()
+        with suppress(
+            ValueError, AttributeError
+        ):  # a worker that was started later gets Ctrl-C, too
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
 
 @contextmanager
