@@ -5,7 +5,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import RidgeClassifier
 from sklearn.svm import SVC
 
-from polychotomy import CodeClassifier, KernelSBCClassifier, active
+from polychotomy import CodeClassifier, KernelSBCClassifier, SharedKernelSVC, active
 from polychotomy.active import query
 
 
@@ -149,3 +149,13 @@ def test_labels_asked_for_teach_more_than_chance(digits):
 
 def sbc():
     return KernelSBCClassifier(C=10, weights="class_frequencies", probability=None)
+
+
+@pytest.mark.parametrize("code", ["one_vs_one", "bch"])
+def test_codes_are_queried_by_the_scores_of_classes(digits, code):
+    """The samples asked for are wrong more often than those of the pool."""
+    X, y = digits
+    classifier = CodeClassifier(SharedKernelSVC(), code, probability=None).fit(X[:80], y[:80])
+    wrong = classifier.predict(X[80:]) != y[80:]
+    asked = query(classifier, X[80:], 50)
+    assert wrong[asked].mean() > 1.5 * wrong.mean()
