@@ -7,8 +7,8 @@ from polychotomy import CodeClassifier, TreeClassifier
 from polychotomy.training import _joint_trainer
 
 
-class JointLogistic(ClassifierMixin, BaseEstimator):
-    """A joint learner that has nothing but probabilities, and follows its contract."""
+class Separate(ClassifierMixin, BaseEstimator):
+    """A learner that has nothing but probabilities."""
 
     def fit(self, X, y, sample_weight=None):
         self.inner_ = LogisticRegression().fit(X, y, sample_weight)
@@ -20,6 +20,10 @@ class JointLogistic(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X):
         return self.inner_.predict_proba(X)
+
+
+class JointLogistic(Separate):
+    """The same learner, trained on all problems at once."""
 
     def fit_joint(self, X, targets, *, sample_weight=None, done=None):
         fitted = []
@@ -57,21 +61,6 @@ def test_a_joint_learner_with_probabilities_only_is_calibrated_by_them(iris, cal
     separate = CodeClassifier(Separate(), "one_vs_rest", calibration=calibration, cv=3)
     separate.fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(joint.predict_proba(X), separate.predict_proba(X), atol=1e-6)
-
-
-class Separate(ClassifierMixin, BaseEstimator):
-    """The same learner without ``fit_joint``."""
-
-    def fit(self, X, y, sample_weight=None):
-        self.inner_ = LogisticRegression().fit(X, y, sample_weight)
-        self.classes_ = self.inner_.classes_
-        return self
-
-    def predict(self, X):
-        return self.inner_.predict(X)
-
-    def predict_proba(self, X):
-        return self.inner_.predict_proba(X)
 
 
 def test_a_tree_asks_a_joint_learner_about_a_few_problems(digits):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.arrays import Array, Indices, Matrix
+from polychotomy.arrays import Indices, Matrix
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,6 @@ class DistinctProblems:
         """Return all problems as they are, none merged and none turned round."""
         n_problems = matrix.shape[1]
         return cls(matrix, np.arange(n_problems), np.ones(n_problems, dtype=np.int8))
-
-    def expand(self, outputs: Array) -> Array:
-        """Return the outputs of all problems from those of the distinct ones."""
-        return outputs[:, self.index] * self.sign
-
-    def expand_probabilities(self, binary: Array) -> Array:
-        """Return the probability of the +1 side for all problems from the distinct ones."""
-        q = binary[:, self.index]
-        return np.where(self.sign > 0, q, 1 - q)
 
 
 def distinct_problems(
