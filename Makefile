@@ -7,7 +7,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 
-.PHONY: help demo test test-all lint format bench comparison results clean
+.PHONY: help demo test test-all test-gpu lint format bench comparison results clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -28,6 +28,10 @@ test: $(READY)  ## run the fast tests, in a few minutes
 
 test-all: $(READY)  ## run all tests with coverage, as CI does
 	$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile thorough -q --cov --cov-report=term
+
+test-gpu: $(READY)  ## run the tests of the GPU engine, where there is a GPU
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,gpu]'
+	$(BIN)/python -m pytest -q -rs tests/kernel/test_device.py
 
 lint: $(READY)  ## check style and types
 	$(BIN)/ruff check .

@@ -208,8 +208,7 @@ def _fit_sigmoid(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> 
         hessian += 1e-12 * total * np.eye(2)
         step = np.linalg.solve(hessian, gradient)
         t = 1.0
-        while loss(theta - t * step) > value and t > 1e-10:
+        while (reached := loss(theta - t * step)) > value and t > 1e-10:
             t /= 2
-        theta = theta - t * step
-        value = loss(theta)
+        theta, value = theta - t * step, reached
     return Sigmoid(float(theta[0]) / scale, float(theta[1]))

@@ -36,6 +36,10 @@ class StoreError(PolychotomyError, OSError):
     """A results file that cannot be used: locked, damaged, foreign, or of another version."""
 
 
+class DeviceError(PolychotomyError, RuntimeError):
+    """A GPU that is asked for and cannot be used."""
+
+
 class MissingExtraError(PolychotomyError, ImportError):
     """An optional dependency that is needed but not installed."""
 

@@ -90,12 +90,14 @@ default="class_frequencies"
         The folds on whose held-out outputs the calibration is fitted. The SVM is solved once more
         for each, beginning with the coefficients of all samples and with their weights μ, which are
         not learned again. None fits the calibration on the outputs of the training samples.
-    cache_size : float, default=1024
+    cache_size : float or "auto", default="auto"
         Room for kernel rows, in MiB.
     dtype : {"auto", "float32", "float64"}, default="auto"
         The precision of kernel values; ``"auto"`` is single precision up to R · C = 1000.
     n_jobs : int, optional
         Number of threads. It changes no result.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where to train and predict, as in :class:`~polychotomy.SharedKernelSVC`.
     random_state : int, RandomState instance or None, default=None
         Draws the replicas that are kept.
     verbose : int, default=0
@@ -201,9 +203,10 @@ default="class_frequencies"
         calibration: str = "auto",
         shared_calibration: bool = True,
         cv: Any = 5,
-        cache_size: float = 1024,
+        cache_size: float | str = "auto",
         dtype: str = "auto",
         n_jobs: int | None = None,
+        device: str = "cpu",
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -228,6 +231,7 @@ default="class_frequencies"
         self.cache_size = cache_size
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
@@ -302,6 +306,7 @@ default="class_frequencies"
             cache_size=self.cache_size,
             dtype=self.dtype,
             n_jobs=self.n_jobs,
+            device=self.device,
         )
         return {"estimator": svm}
 

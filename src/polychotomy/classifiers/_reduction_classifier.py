@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from polychotomy.arrays import Array, Indices
 from polychotomy.calibration import folds
 from polychotomy.errors import unknown_name
+from polychotomy.kernel import beside, to_host
 from polychotomy.readout import NO_PROBABILITIES, Readout
 from polychotomy.training import (
     Asking,
@@ -149,7 +150,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             the others; a DDAG the step in which the class was eliminated.
         """
         scores = np.concatenate([self._readout.scores(ask) for ask in self._asks(X)])
-        return self._readout.decision(scores)
+        return beside(self._readout.decision(scores), X)
 
     def binary_outputs(self, X: Any) -> Array:
         """Return the outputs of the binary problems.
@@ -164,8 +165,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             A column for each of ``problems_``: positive for its +1 side, the size is the
             confidence.
         """
-        X = self._checked(X)
-        return self._readout.outputs(Asking(self._trained, X))
+        return beside(self._readout.outputs(Asking(self._trained, self._checked(X))), X)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
@@ -192,7 +192,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         asks = self._asks(X)
         self._check_probabilities()
-        return np.concatenate([self._readout.probabilities(ask) for ask in asks])
+        return beside(np.concatenate([self._readout.probabilities(ask) for ask in asks]), X)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
@@ -207,7 +207,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         log_probabilities : ndarray of shape (n_samples, n_classes)
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return beside(np.log(to_host(self.predict_proba(X))), X)
 
     def predict_or_reject(
         self, X: Any, rule: str | None = None, threshold: float | None = None

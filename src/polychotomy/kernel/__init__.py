@@ -7,10 +7,12 @@ from polychotomy.kernel._concatenated import (
 )
 from polychotomy.kernel._coupled import check_coupling
 from polychotomy.kernel._coupling_learner import CoupledModel, CouplingLearner, merged_problems
+from polychotomy.kernel._device import beside, is_on_device, to_host
 from polychotomy.kernel._functions import resolve_gamma
 from polychotomy.kernel._joint_svc import JointSVC
 from polychotomy.kernel._kernel_rows import free_memory
 from polychotomy.kernel._kernel_store import active_store, rows_kept, shared_kernel
+from polychotomy.kernel._samples import check_samples
 from polychotomy.kernel._svc import SharedKernelSVC
 
 __all__ = [
@@ -21,11 +23,15 @@ __all__ = [
     "JointSVC",
     "SharedKernelSVC",
     "active_store",
+    "beside",
     "check_coupling",
+    "check_samples",
     "fit_concatenated",
     "free_memory",
+    "is_on_device",
     "merged_problems",
     "resolve_gamma",
     "rows_kept",
     "shared_kernel",
+    "to_host",
 ]

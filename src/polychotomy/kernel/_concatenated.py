@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.kernel._functions import Kernel, KernelAgainst, Ranges, padded, resolve_gamma
 from polychotomy.kernel._joint_problem import one_blas_thread
 from polychotomy.kernel._joint_svc import JointSVC
 from polychotomy.kernel._kernel_rows import KernelRows
+from polychotomy.kernel._samples import check_samples
 from polychotomy.kernel._uncoupled import solve_apart
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class ConcatenatedLearner:
 
 def validated(learner: "SharedKernelSVC", X: Any, reset: bool = True) -> Any:
     """Return X as the learner checks it."""
-    return validate_data(learner, X, accept_sparse="csr", dtype=float, reset=reset)
+    return check_samples(learner, X, reset=reset)
 
 
 def _with_common_weights(learner: "SharedKernelSVC", targets: NDArray[np.int8]) -> Any:
@@ -158,7 +159,8 @@ def _fit_entries(
     kernel = ConcatenatedKernel(learner._check_parameters(X), products)
     sample, row = np.nonzero(targets)
     with one_blas_thread():
-        rows = KernelRows(kernel, Entries(X, sample, row), learner.cache_size)  # type: ignore[arg-type]
+        room = 1024 if learner.cache_size == "auto" else learner.cache_size
+        rows = KernelRows(kernel, Entries(X, sample, row), room)  # type: ignore[arg-type]
         found = solve_apart(
             rows,
             targets[sample, row][:, np.newaxis],

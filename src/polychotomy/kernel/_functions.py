@@ -63,6 +63,63 @@ class Ranges(NamedTuple):
         return cls(np.array([0]), np.array([n_columns]), np.ones((n_rows, 1), dtype=bool))
 
 
+@dataclass(frozen=True, eq=False)
+class SamplePreparation:
+    """How samples enter products: without a centre, and in which precision.
+
+    Gaussian kernels need a centre, or products would round distances away.
+    """
+
+    centre: Any
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, kernel: Kernel, Y: Any, xp: Any = np) -> tuple["SamplePreparation", Any, Any]:
+        """Return what suits a kernel and samples Y, these prepared, and their squared norms.
+
+        Raises ValueError if kernel values can leave the range of floats. `xp` is the array module.
+        """
+        centred = kernel.name == "rbf" and not is_sparse(Y)
+        with np.errstate(over="ignore", invalid="ignore"):
+            chosen = cls(xp.asarray(Y).mean(axis=0) if centred else 0.0, np.dtype(kernel.dtype))
+            prepared = chosen.apply(Y, xp)
+            squares = _squares(prepared, xp)
+            largest = float(squares.max()) if len(squares) else 0.0
+            if centred and largest > _FAR * float(xp.median(squares)):
+                # Few samples far away move the mean away from all others.
+                chosen = cls(xp.median(xp.asarray(Y), axis=0), np.dtype(float))
+                largest = np.inf
+            out_of_range = not max(kernel.gamma, largest) < _LARGEST_SINGLE
+            if kernel.gamma * largest > _LARGE_EXPONENT or out_of_range:
+                chosen = cls(chosen.centre, np.dtype(float))
+                prepared = chosen.apply(Y, xp)
+                squares = _squares(prepared, xp)
+        _check_range(kernel, float(squares.max()) if len(squares) else 0.0)
+        return chosen, prepared, squares
+
+    def apply(self, X: Any, xp: Any = np) -> Any:
+        """Return samples as they enter products."""
+        if is_sparse(X):
+            return X.astype(self.dtype)
+        return xp.asarray(xp.asarray(X) - self.centre, dtype=self.dtype)
+
+
+def _check_range(kernel: Kernel, largest: float) -> None:
+    """Raise ValueError if values can leave the range of floats; `largest` is a squared norm."""
+    reach = {"rbf": largest, "linear": largest}.get(
+        str(kernel.name), kernel.gamma * largest + abs(kernel.coef0)
+    )
+    with np.errstate(over="ignore"):
+        reach = float(np.power(reach, kernel.degree if kernel.name == "poly" else 1.0))
+    dtype = "float64" if kernel.name in ("rbf", "sigmoid") else kernel.dtype
+    if not reach <= float(np.finfo(dtype).max):
+        raise ValueError(
+            f"The values of the kernel {kernel.name!r} must be finite. The largest squared "
+            f"norm of the samples is {largest:.3g}: scale the features, for example by "
+            "StandardScaler(), or take a smaller gamma."
+        )
+
+
 class KernelAgainst:
     """A kernel against fixed samples Y: their products and squares are prepared once.
 
@@ -73,16 +130,12 @@ class KernelAgainst:
 
     def __init__(self, kernel: Kernel, Y: Any) -> None:
         self.kernel, self._Y = kernel, Y
-        self._centre: Any = 0.0
-        self._squares: Floats = np.zeros(0)
         self.by_ranges = False
-        self._dtype = np.dtype(kernel.dtype)
         if kernel.name == "precomputed" or callable(kernel.name):
             return
-        with np.errstate(over="ignore", invalid="ignore"):
-            prepared = self._prepare(Y)
-        self._check_range()
-        if _is_sparse(Y):
+        self._preparation, prepared, squares = SamplePreparation.of(kernel, Y)
+        self._dtype = self._preparation.dtype
+        if is_sparse(Y):
             self._transposed = prepared.T.tocsr()
         else:
             self._transposed = np.zeros((Y.shape[1], padded(Y.shape[0])), self._dtype)
@@ -90,47 +143,11 @@ class KernelAgainst:
         self.by_ranges = bool(
             kernel.name == "rbf"
             and self._dtype == np.float32
-            and not _is_sparse(Y)
+            and not is_sparse(Y)
             and Y.shape[1] <= _MOST_COMPILED_FEATURES
         )
         # Rows of K end in some columns that mean nothing: unaligned rows take five times as long.
-        self._squares = np.pad(self._squares, (0, padded(Y.shape[0]) - Y.shape[0]))
-
-    def _prepare(self, Y: Any) -> Any:
-        """Return Y as it is in products; choose the centre and the precision."""
-        kernel = self.kernel
-        centred = kernel.name == "rbf" and not _is_sparse(Y)
-        if centred:
-            self._centre = np.asarray(Y).mean(axis=0)  # or products would round distances away
-        prepared = self._prepared(Y)
-        self._squares = _squares(prepared)
-        largest = float(self._squares.max(initial=0))
-        if centred and largest > _FAR * float(np.median(self._squares)):
-            # Few samples far away move the mean away from all others.
-            self._centre = np.median(np.asarray(Y), axis=0)
-            largest = np.inf
-        out_of_range = not max(kernel.gamma, largest) < _LARGEST_SINGLE
-        if kernel.gamma * largest > _LARGE_EXPONENT or out_of_range:
-            self._dtype = np.dtype(float)
-            prepared = self._prepared(Y)
-            self._squares = _squares(prepared)
-        return prepared
-
-    def _check_range(self) -> None:
-        """Raise ValueError if kernel values can leave the range of floats."""
-        kernel, largest = self.kernel, float(self._squares.max(initial=0))
-        reach = {"rbf": largest, "linear": largest}.get(
-            str(kernel.name), kernel.gamma * largest + abs(kernel.coef0)
-        )
-        with np.errstate(over="ignore"):
-            reach = float(np.power(reach, kernel.degree if kernel.name == "poly" else 1.0))
-        dtype = "float64" if kernel.name in ("rbf", "sigmoid") else kernel.dtype
-        if not reach <= float(np.finfo(dtype).max):
-            raise ValueError(
-                f"The values of the kernel {kernel.name!r} must be finite. The largest squared "
-                f"norm of the samples is {largest:.3g}: scale the features, for example by "
-                "StandardScaler(), or take a smaller gamma."
-            )
+        self._squares = np.pad(squares, (0, padded(Y.shape[0]) - Y.shape[0]))
 
     def values(self, X: Any) -> Floats:
         """Return the values of samples X against Y."""
@@ -160,14 +177,14 @@ class KernelAgainst:
                 )
             K[slots, :m] = values
             return
-        prepared = self._prepared(X)
-        if _is_sparse(self._transposed):
+        prepared = self._preparation.apply(X)
+        if is_sparse(self._transposed):
             products = prepared @ self._transposed
-            products = products.toarray() if _is_sparse(products) else products
+            products = products.toarray() if is_sparse(products) else products
             products = np.pad(np.asarray(products), ((0, 0), (0, K.shape[1] - m)))
             self._finish(products, _squares(prepared), K, slots)
             return
-        prepared = prepared.toarray() if _is_sparse(prepared) else prepared
+        prepared = prepared.toarray() if is_sparse(prepared) else prepared
         if self.by_ranges:
             numbers, whole = np.arange(len(slots)), Ranges.all(len(slots), m)
             self._write_ranges(prepared, _squares(prepared), numbers, K, slots, whole)
@@ -229,11 +246,6 @@ class KernelAgainst:
             ranges.wanted,
         )
 
-    def _prepared(self, X: Any) -> Any:
-        if _is_sparse(X):
-            return X.astype(self._dtype)
-        return np.asarray(np.asarray(X) - self._centre, dtype=self._dtype)
-
     def _finish(self, products: Floats, own: Floats, K: Floats, slots: NDArray[np.int64]) -> None:
         """Write kernel values from products."""
         kernel = self.kernel
@@ -272,8 +284,8 @@ def resolve_gamma(gamma: Any, X: Any) -> float:
         if gamma != "scale":
             raise unknown_name("gamma", gamma, ["scale", "auto"])
         with np.errstate(over="ignore", invalid="ignore"):
-            sparse = _is_sparse(X)
-            variance = X.multiply(X).mean() - X.mean() ** 2 if sparse else np.asarray(X).var()
+            sparse = is_sparse(X)
+            variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse else X.var(dtype=float))
         if not np.isfinite(variance):
             raise ValueError(
                 "With gamma='scale', the variance of the features must be finite. It exceeds the "
@@ -287,13 +299,14 @@ def resolve_gamma(gamma: Any, X: Any) -> float:
     return float(gamma)
 
 
-def _is_sparse(X: Any) -> bool:
+def is_sparse(X: Any) -> bool:
+    """Return whether X is one of SciPy's sparse arrays."""
     from scipy.sparse import issparse
 
     return bool(issparse(X))
 
 
-def _squares(X: Any) -> Floats:
-    if _is_sparse(X):
+def _squares(X: Any, xp: Any = np) -> Any:
+    if is_sparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
+    return xp.einsum("ij,ij->i", X, X)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,16 @@ from scipy.sparse import csc_array
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.kernel._coupled import solve_coupled
+from polychotomy.kernel._device import Device
+from polychotomy.kernel._device_rows import DeviceRows, upload
+from polychotomy.kernel._device_solver import solve_on_device
 from polychotomy.kernel._functions import Kernel
 from polychotomy.kernel._kernel_rows import KernelRows
 from polychotomy.kernel._kernel_store import KernelStore, active_store, spread
 from polychotomy.kernel._uncoupled import Solution, solve_apart
 
 _SMALL_SEGMENT = 64
+_ROOM = 1024.0
 
 
 @dataclass(frozen=True)
@@ -46,26 +50,40 @@ class JointProblem:
 
 @dataclass(frozen=True)
 class Solver:
-    """How it is to be solved; see :func:`~polychotomy.kernel._uncoupled.solve_apart`."""
+    """How and where it is to be solved; see :func:`~polychotomy.kernel._uncoupled.solve_apart`.
+
+    `room` is that for kernel rows, in MiB; None for what suits the device, which is None for the
+    CPU.
+    """
 
     tol: float
     max_iter: int
     n_jobs: int
     done: Callable[[int], None]
+    device: Device | None = None
+    room: float | None = None
 
-    def solve(self, rows: KernelRows, problems: JointProblem, start: csc_array | None) -> Solution:
+    def rows(
+        self, kernel: Kernel, X: Any, segments: Indices | None, n_problems: int
+    ) -> KernelRows | DeviceRows:
+        """Return a cache of the kernel rows of samples."""
+        if self.device is not None:
+            return DeviceRows(self.device, kernel, X, self.room, n_problems)
+        return KernelRows(kernel, X, self.room or _ROOM, segments)
+
+    def solve(self, rows: Any, problems: JointProblem, start: csc_array | None) -> Solution:
         """Return the solution."""
         targets, limits, M = problems.targets, problems.limits, problems.coupling
+        stop: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter, "start": start}
+        if self.device is not None:
+            return solve_on_device(rows, problems, done=self.done, **stop)
         upper = np.broadcast_to(limits, targets.shape)
-        stop: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         if M is None and not problems.together:
-            return solve_apart(
-                rows, targets, upper, start=start, n_jobs=self.n_jobs, done=self.done, **stop
-            )
+            return solve_apart(rows, targets, upper, n_jobs=self.n_jobs, done=self.done, **stop)
         if M is None:
             M = np.eye(targets.shape[1])
         common = problems.common_bias
-        solution = solve_coupled(rows, targets, upper, M, common_bias=common, start=start, **stop)
+        solution = solve_coupled(rows, targets, upper, M, common_bias=common, **stop)
         for s in range(targets.shape[1]):
             self.done(s)
         return solution
@@ -76,16 +94,19 @@ def solve(
     X: Any,
     problems: JointProblem,
     solver: Solver,
-    cache_size: float,
     start: csc_array | None = None,
 ) -> Solution:
     """Solve problems on samples X, on rows that are shared with other trainings where there are."""
     store = active_store() if kernel.name != "precomputed" else None
     place = None if store is None else store.place(X)
-    with one_blas_thread():  # the threads are over problems
+    if solver.device is None:
+        where = one_blas_thread()  # the threads are over problems
+    else:
+        where = solver.device.guarded(X.shape[0] ** 2 * np.dtype(kernel.dtype).itemsize)
+    with where:
         if store is not None and place is not None:
-            return _solve_in_store(store, place, kernel, problems, solver, cache_size, start)
-        return _solve_sorted(kernel, X, problems, solver, cache_size, start)
+            return _solve_in_store(store, place, kernel, problems, solver, start)
+        return _solve_sorted(kernel, X, problems, solver, start)
 
 
 def _solve_in_store(
@@ -94,11 +115,11 @@ def _solve_in_store(
     kernel: Kernel,
     problems: JointProblem,
     solver: Solver,
-    cache_size: float,
     start: csc_array | None,
 ) -> Solution:
+    n_problems = problems.targets.shape[1]
     with store.lock:
-        rows = store.rows(kernel, cache_size)
+        rows = store.rows(kernel, solver.device, partial(solver.rows, n_problems=n_problems))
         sides, upper = spread(place, problems.targets, problems.limits, len(store.X))
         if start is None:
             start = store.recall(place, sides, upper, together=problems.together)
@@ -116,15 +137,17 @@ def _solve_sorted(
     X: Any,
     problems: JointProblem,
     solver: Solver,
-    cache_size: float,
     start: csc_array | None,
 ) -> Solution:
     """Sort the samples so that those of a problem are contiguous, solve, and sort back."""
     kinds = _kinds(problems.targets)
-    order = np.argsort(kinds, kind="stable")
-    sorted_X = X[order][:, order] if kernel.name == "precomputed" else X[order]
+    order: Any = np.argsort(kinds, kind="stable")
     segments = _segments(kinds[order], problems.targets)
-    rows = KernelRows(kernel, sorted_X, cache_size, segments)
+    there = order
+    if solver.device is not None:
+        X, there = upload(solver.device, X), solver.device.xp.asarray(order)
+    sorted_X = X[there][:, there] if kernel.name == "precomputed" else X[there]
+    rows = solver.rows(kernel, sorted_X, segments, problems.targets.shape[1])
     in_order = replace(problems, targets=problems.targets[order], limits=problems.limits[order])
     start = None if start is None else csc_array(start.tocsr()[order])
     found = solver.solve(rows, in_order, start)

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
 
-from polychotomy.arrays import Array
 from polychotomy.kernel._model import KernelModel
+from polychotomy.kernel._samples import outputs_of
 from polychotomy.kernel._uncoupled import Solution
 
 if TYPE_CHECKING:
@@ -45,15 +44,14 @@ class JointSVC:
         self.dual_objective_, self.duality_gap_ = solution.objectives, solution.gaps
         self.coefficients_, self.products_ = solution.coefficients, solution.products
 
-    def outputs(self, X: Any) -> Array:
+    def outputs(self, X: Any) -> Any:
         """Return the outputs of all problems, a column for each.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         """
-        options = {"accept_sparse": "csr", "dtype": float, "reset": False}
-        return self._model.outputs(validate_data(self._learner, X, **options))
+        return outputs_of(self._learner, self._model, X)
 
     def part(self, problems: Sequence[int]) -> "JointSVC":
         """Return some of the problems, with their own support vectors only."""

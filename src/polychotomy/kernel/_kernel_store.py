@@ -1,6 +1,6 @@
 """Kernel rows that outlive one training: for all folds and parameters of a search."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 
 from polychotomy.arrays import Indices
+from polychotomy.kernel._device import is_on_device
 from polychotomy.kernel._functions import Kernel
-from polychotomy.kernel._kernel_rows import KernelRows
 
 _active: ContextVar["KernelStore | None"] = ContextVar("kernel_store", default=None)
 
@@ -61,10 +61,13 @@ def rows_kept(X: Any, y: ArrayLike) -> Iterator[None]:
     """Let several trainings on the same samples share rows and start from each other's solutions.
 
     Rows that are shared already are used; solutions from outside are used only where they are
-    shared, too. Sparse samples share nothing.
+    shared, too. Sparse samples and samples on a GPU share nothing.
     """
     from sklearn.utils import check_array
 
+    if is_on_device(X):
+        yield
+        return
     samples = check_array(X, accept_sparse="csr", dtype=float, ensure_all_finite=False)
     store = active_store()
     if not isinstance(samples, np.ndarray):
@@ -97,8 +100,8 @@ class KernelStore:
         hashes = _hashes(self.X)
         self._order = np.argsort(hashes, kind="stable")
         self._hashes = hashes[self._order]
-        self._kernel: Kernel | None = None
-        self._rows: KernelRows | None = None
+        self._key: tuple[Kernel, Any] | None = None
+        self._rows: Any = None
         self._solved: dict[Any, tuple[csc_array, NDArray[np.bool_]]] = {}
         self.lock = Lock()
 
@@ -131,13 +134,13 @@ class KernelStore:
         found[order] = self._order[position]
         return found if np.array_equal(self.X[found], X) else None
 
-    def rows(self, kernel: Kernel, cache_size: float) -> KernelRows:
-        """Return the rows of a kernel; those of the last one are given up for another."""
-        if self._rows is None or kernel != self._kernel:
+    def rows(self, kernel: Kernel, device: Any, make: Callable[..., Any]) -> Any:
+        """Return the rows of a kernel on a device; those of the last one are given up."""
+        if self._rows is None or (kernel, device) != self._key:
             self.close()
             segments = np.flatnonzero(np.diff(self._labels, prepend=-1))
-            self._kernel = kernel
-            self._rows = KernelRows(kernel, self.X, cache_size, segments)
+            self._key = kernel, device
+            self._rows = make(kernel, self.X, segments)
         return self._rows
 
     def remember(

@@ -3,16 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from polychotomy.arrays import Array
+from polychotomy.kernel._device import Device, is_on_device, to_host
+from polychotomy.kernel._device_rows import DeviceKernel
 from polychotomy.kernel._functions import Kernel, KernelAgainst
 
 _BLOCK_VALUES = 2**22
+_DEVICE_VALUES = 2**28
 _DENSE = 0.2
 
 
@@ -37,12 +40,13 @@ class KernelModel:
     vectors: Any
     weights: csc_array
     bias: Array
+    _there: ClassVar[Any] = None
 
     @classmethod
     def of(cls, kernel: Kernel, X: Any, weights: csc_array, bias: Array) -> "KernelModel":
         """Return the model with the samples of X that have a weight."""
         support = np.unique(weights.indices).astype(np.intp)
-        vectors = None if kernel.name == "precomputed" else X[support]
+        vectors = None if kernel.name == "precomputed" else _on_host(X[support])
         return cls(kernel, support, vectors, weights.tocsr()[support].tocsc(), bias)
 
     def part(self, problems: Sequence[int]) -> "KernelModel":
@@ -53,8 +57,11 @@ class KernelModel:
         own = weights.tocsr()[used].tocsc()
         return KernelModel(self.kernel, self.support[used], vectors, own, self.bias[problems])
 
-    def outputs(self, X: Any) -> Array:
+    def outputs(self, X: Any, device: Device | None = None) -> Any:
         """Return the outputs of all problems, a column for each; a block of samples at a time."""
+        if device is not None and len(self.support) and self.kernel.name != "precomputed":
+            with device.guarded():
+                return self._outputs_on(device, X)
         outputs = np.empty((X.shape[0], len(self.bias)))
         if not len(self.support):
             outputs[:] = self.bias
@@ -62,6 +69,21 @@ class KernelModel:
         size = max(32, _BLOCK_VALUES // len(self.support) // 32 * 32)
         for start in range(0, X.shape[0], size):
             self._write(self._values(X[start : start + size]), outputs[start : start + size])
+        return outputs
+
+    def _outputs_on(self, device: Device, X: Any) -> Any:
+        """Return the outputs as an array of the device."""
+        xp = device.xp
+        if self._there is None or self._there[0] is not device:
+            against = DeviceKernel(device, self.kernel, self.vectors)
+            weights = xp.asarray(self.weights.toarray()), xp.asarray(self.bias)
+            object.__setattr__(self, "_there", (device, against, *weights))
+        _, against, weights, bias = self._there
+        outputs = xp.empty((X.shape[0], len(self.bias)))
+        size = max(32, _DEVICE_VALUES // len(self.support))
+        for start in range(0, X.shape[0], size):
+            values = against.values(X[start : start + size])
+            outputs[start : start + size] = values.astype(float) @ weights + bias
         return outputs
 
     def _values(self, X: Any) -> NDArray[Any]:
@@ -93,3 +115,7 @@ class KernelModel:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+
+def _on_host(X: Any) -> Any:
+    return to_host(X) if is_on_device(X) else X

@@ -11,16 +11,18 @@ from scipy.sparse import csc_array
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from polychotomy.arrays import Array
 from polychotomy.errors import unknown_name
 from polychotomy.kernel._concatenated import CONCATENATED, FACTORISING, ConcatenatedLearner
 from polychotomy.kernel._coupled import check_coupling
+from polychotomy.kernel._device import to_host
 from polychotomy.kernel._functions import Kernel, check_kernel, resolve_gamma
 from polychotomy.kernel._joint_problem import JointProblem, Solver, solve
 from polychotomy.kernel._joint_svc import JointSVC
 from polychotomy.kernel._model import KernelModel
+from polychotomy.kernel._samples import check_samples, device_for, outputs_of
 from polychotomy.kernel._uncoupled import Solution
 
 _LARGEST_SINGLE_C = 1000.0
@@ -49,9 +51,10 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         Of the kernels poly and sigmoid.
     tol : float, default=1e-3
         Training stops when the largest violation of the optimality conditions is at most this.
-    cache_size : float, default=1024
-        Room for kernel rows, in MiB; there is always room for 512 rows. Where not all rows fit,
-        they are computed again as needed.
+    cache_size : float or "auto", default="auto"
+        Room for kernel rows, in MiB; there is always room for 512 rows, or 1024 on a GPU. Where not
+        all rows fit, they are computed again as needed. ``"auto"`` is 1024 MiB or, on a GPU, most
+        of its free memory.
     class_weight : dict, "balanced" or None, default=None
         Factors of C, as in scikit-learn. In :meth:`fit_joint` the classes are 0 and 1, for the −1
         and the +1 side, and ``"balanced"`` balances each problem.
@@ -65,6 +68,12 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         value counts as a factor of C.
     n_jobs : int, optional
         Number of threads, one for each problem at a time. It changes no result.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where to train and predict. ``"cuda"`` is an NVIDIA GPU (extra ``gpu``); ``"auto"`` takes it
+        where there is one and the problem is large enough to gain. Coefficients agree within `tol`,
+        not in their last bits. A model that was trained on a GPU predicts anywhere. CuPy arrays and
+        CUDA tensors of torch stay on the GPU, and so do outputs for them; sparse samples are filled
+        in there. Kernels that are functions run on the CPU only.
 
     Attributes
     ----------
@@ -118,11 +127,12 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         coef0: float = 0.0,
         *,
         tol: float = 1e-3,
-        cache_size: float = 1024,
+        cache_size: float | str = "auto",
         class_weight: Any = None,
         max_iter: int = -1,
         dtype: str = "auto",
         n_jobs: int | None = None,
+        device: str = "cpu",
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -135,6 +145,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.dtype = dtype
         self.n_jobs = n_jobs
+        self.device = device
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on two classes.
@@ -152,7 +163,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=float)
+        X, y = check_samples(self, X, y)
         check_classification_targets(y)
         classes, sides = np.unique(y, return_inverse=True)
         if len(classes) > 2:
@@ -215,7 +226,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         >>> model.outputs(X).shape
         (150, 3)
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=float)
+        X = check_samples(self, X)
         sides = np.asarray(targets)
         if sides.ndim != 2 or len(sides) != X.shape[0] or not np.isin(sides, (-1, 0, 1)).all():
             raise ValueError(
@@ -264,8 +275,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         outputs : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=float, reset=False)
-        return self._model.outputs(X)[:, 0]
+        return outputs_of(self, self._model, X)[:, 0]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each sample.
@@ -279,7 +289,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         labels : ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        labels: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(int)]
+        labels: NDArray[Any] = self.classes_[(to_host(self.decision_function(X)) > 0).astype(int)]
         return labels
 
     def __sklearn_tags__(self) -> Any:
@@ -301,9 +311,16 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
     ) -> tuple[KernelModel, Solution]:
         kernel = self._check_parameters(X, 1.0 if coupling is None else float(coupling.max()))
         limits = self.C * weight  # a column for each problem, or one for all
-        solver = Solver(self.tol, self.max_iter, effective_n_jobs(self.n_jobs), done or _ignore)
+        solver = Solver(
+            self.tol,
+            self.max_iter,
+            effective_n_jobs(self.n_jobs),
+            done or _ignore,
+            device_for(self, X, targets.size),
+            None if isinstance(self.cache_size, str) else self.cache_size,
+        )
         problems = JointProblem(targets, limits, coupling, common_bias)
-        found = solve(kernel, X, problems, solver, self.cache_size, start)
+        found = solve(kernel, X, problems, solver, start)
         weights = found.coefficients
         if coupling is not None:
             weights = csc_array(weights @ coupling)
@@ -312,7 +329,9 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
     def _check_parameters(self, X: Any, scale: float = 1.0) -> Kernel:
         """Return the kernel, or raise ValueError; `scale` is what its values are multiplied by."""
         check_kernel(self.kernel)
-        checked: dict[str, Any] = {"C": self.C, "tol": self.tol, "cache_size": self.cache_size}
+        checked: dict[str, Any] = {"C": self.C, "tol": self.tol}
+        if self.cache_size != "auto":
+            checked["cache_size"] = self.cache_size
         for name, value in checked.items():
             if not isinstance(value, Real) or not 0 < float(value) < np.inf:
                 raise ValueError(

@@ -1,8 +1,12 @@
 """Plain twins of the compiled functions, for the tests: slow and obvious."""
 
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
 import numpy as np
 
 from polychotomy.arrays import Array
+from polychotomy.kernel._device import State
 
 
 def rbf_from_products(products: Array, own: Array, squares: Array, gamma: float) -> Array:
@@ -45,3 +49,112 @@ def add_coupled(K: Array, W: Array, M: Array) -> tuple[Array, Array]:
     """Return G = W K and F = M G of coefficients with a row for each problem."""
     G = W @ K
     return G, M @ G
+
+
+class HostDevice:
+    """What a :class:`~polychotomy.kernel._device.Device` does, in NumPy."""
+
+    xp = np
+
+    def __init__(self, n_bytes: int = 2**34) -> None:
+        self._n_bytes = n_bytes
+
+    def free_bytes(self) -> int:
+        """Return what was given."""
+        return self._n_bytes
+
+    def guarded(self, n_bytes: int = 0) -> AbstractContextManager[None]:
+        """Guard nothing."""
+        return nullcontext()
+
+    def choose(self, state: State, groups: Any, tol: float) -> None:
+        """Choose by sorting; of equal violations in single precision, the first."""
+        parts = (state.y, state.a, state.c, state.f)
+        y, a, c, f = (part.reshape(len(state.sizes), -1) for part in parts)
+        size = state.blocks.shape[1]
+        for g in groups:
+            e = y[g] - f[g]
+            up = np.flatnonzero(np.where(y[g] > 0, a[g] < c[g], (y[g] < 0) & (a[g] > 0)))
+            down = np.flatnonzero(np.where(y[g] > 0, a[g] > 0, (y[g] < 0) & (a[g] < c[g])))
+            violation = e[up].max() - e[down].min() if len(up) and len(down) else 0.0
+            state.violations[g] = violation
+            if violation <= tol:
+                continue
+            n = state.sizes[g]
+            wanted = size // 4 if n else size // 2
+            chosen: list[int] = []
+            for side, sign in ((up, -1), (down, 1)):
+                order = np.argsort((sign * e[side]).astype(np.float32), kind="stable")[:wanted]
+                chosen += [p for p in np.sort(side[order]) if p not in chosen]
+            chosen += [p for p in state.blocks[g, :n] if p not in chosen]
+            state.sizes[g] = min(len(chosen), size)
+            state.blocks[g, : state.sizes[g]] = chosen[:size]
+
+    def flag(self, state: State, groups: Any, flags: Any) -> None:
+        """Flag the samples of the blocks of listed groups."""
+        for g in groups:
+            flags[state.blocks[g, : state.sizes[g]] % len(flags)] = True
+
+    def solve(
+        self, K: Any, slot: Any, state: State, groups: Any, tol: float, most: int, left: Any
+    ) -> tuple[Any, Any, Any]:
+        """Solve each block by pairs of second-order gain."""
+        y, a, c, f = (part.reshape(-1) for part in (state.y, state.a, state.c, state.f))
+        m = len(slot)
+        changed = np.zeros((len(groups), state.blocks.shape[1]), dtype=np.int32)
+        changes, counts = np.zeros(changed.shape), np.zeros(len(groups), dtype=np.int32)
+        for b, g in enumerate(groups):
+            block = state.blocks[g, : state.sizes[g]]
+            entry = g * state.length + block
+            Q = K[slot[entry % m]][:, entry % m].astype(float)
+            if state.M is not None:
+                Q = Q * state.M[np.ix_(entry // m, entry // m)]
+            own, before = y[entry].astype(float), a[entry].copy()
+            enough = max(0.5 * tol, 0.1 * state.violations[g])
+            at_most = most if left is None else min(most, left[g])
+            new, steps = _pairs(Q, own, before, c[entry], own - f[entry], enough, at_most)
+            a[entry] = new
+            state.steps[g] += steps
+            moved = np.flatnonzero(new != before)
+            counts[b] = len(moved)
+            changed[b, : len(moved)] = block[moved]
+            changes[b, : len(moved)] = (own * (new - before))[moved]
+        return changed, changes, counts
+
+    def add(
+        self, K: Any, slot: Any, state: State, groups: Any, problems: Any, changes: Any
+    ) -> None:
+        """Add one kernel row after the other."""
+        changed, weights, counts = changes
+        m = len(slot)
+        for b, g in enumerate(groups):
+            for p, weight in zip(changed[b, : counts[b]], weights[b], strict=False):
+                entry = g * state.length + p
+                state.G[entry // m] += weight * K[slot[entry % m], :m]
+
+    def gaussian(self, products: Any, own: Any, squares: Any, gamma: float) -> None:
+        """Turn products into values of the Gaussian kernel, in place."""
+        products[:] = rbf_from_products(products, own, squares, gamma)
+
+
+def _pairs(
+    Q: Array, y: Array, a: Array, c: Array, e: Array, enough: float, most: int
+) -> tuple[Array, int]:
+    """Return the coefficients after at most so many steps, and how many it took."""
+    a, e = a.copy(), e.copy()
+    for step in range(most):
+        up, down = np.where(y > 0, a < c, a > 0), np.where(y > 0, a > 0, a < c)
+        i = int(np.where(up, e, -np.inf).argmax())
+        if not up.any() or not down.any() or e[i] - np.where(down, e, np.inf).min() <= enough:
+            return a, step
+        slope = np.where(down, np.maximum(e[i] - e, 0), 0)
+        curve = np.maximum(Q[i, i] + np.diag(Q) - 2 * Q[i], 1e-12)
+        j = int((slope**2 / curve).argmax())
+        room_i = c[i] - a[i] if y[i] > 0 else a[i]
+        room_j = a[j] if y[j] > 0 else c[j] - a[j]
+        t = min((e[i] - e[j]) / curve[j], room_i, room_j)
+        before = a[[i, j]]
+        a[i] = (c[i] if y[i] > 0 else 0.0) if t == room_i else a[i] + y[i] * t
+        a[j] = (0.0 if y[j] > 0 else c[j]) if t == room_j else a[j] - y[j] * t
+        e = e - (y[[i, j]] * (a[[i, j]] - before)) @ Q[[i, j]]
+    return a, most

@@ -56,7 +56,8 @@ def make_learned_kernel(estimator: Any, **options: Any) -> Any:
     options.pop("random_state", None)  # there is nothing random in it
     if options.get("n_jobs") is None:
         options["n_jobs"] = svm.n_jobs
-    taken = {name: getattr(svm, name) for name in ("C", "gamma", "cache_size", "dtype")}
+    names = ("C", "gamma", "cache_size", "dtype", "device")
+    taken = {name: getattr(svm, name) for name in names}
     return KernelSBCClassifier(**taken, svm_tol=svm.tol, **options)
 
 

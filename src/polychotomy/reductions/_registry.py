@@ -97,7 +97,7 @@ class Reduction:
     :class:`~polychotomy.SingleBinaryClassifier` with that extension, ``sbc_ecoc`` is its scheme
     ``"single_call"`` with a BCH code. ``sbc_kernel`` and ``sbc_kernel_frequencies`` are a
     :class:`~polychotomy.KernelSBCClassifier` with learned weights, and with those of the class
-    frequencies; it takes C, gamma, tol, cache_size, dtype and n_jobs of a
+    frequencies; it takes C, gamma, tol, cache_size, dtype, device and n_jobs of a
     :class:`~polychotomy.SharedKernelSVC`.
 
     Examples

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, has_fit_parameter, validate_data
 
 from polychotomy.arrays import Indices
+from polychotomy.kernel import check_samples, is_on_device
 
 Params = dict[str, Any]
 
@@ -32,6 +33,8 @@ def check_data(
         raise ValueError(
             "This estimator requires y to be passed, but the target y is None: give the labels."
         )
+    if is_on_device(X):
+        return check_samples(estimator, X, y if with_y else None, reset=reset)
     if numeric:
         options: dict[str, Any] = {"accept_sparse": "csr", "dtype": float, "reset": reset}
         return validate_data(estimator, X, **({"y": y} if with_y else {}), **options)

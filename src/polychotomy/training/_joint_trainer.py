@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.calibration import check_folds
 from polychotomy.codes import DistinctProblems, Targets
-from polychotomy.kernel import rows_kept
+from polychotomy.kernel import rows_kept, to_host
 from polychotomy.learners import Learner, Negatives, Says
 from polychotomy.parallel import map_tasks
 from polychotomy.training._problems import Counts, Folds, HeldOut, Problems
@@ -281,7 +281,7 @@ def _outputs(model: Any, X: Any, kind: str) -> Array:
     if kind == "probability":
         said: Array = model.outputs(X, kind)
         return said
-    margins: Array = model.outputs(X)
+    margins: Array = to_host(model.outputs(X))
     return margins if kind == "margin" else np.where(margins > 0, 1.0, -1.0)
 
 

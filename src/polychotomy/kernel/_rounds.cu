@@ -1,0 +1,459 @@
+// Rounds of the solver on a GPU: find violations, choose blocks, solve them, add what changed.
+//
+// The problem and its words (e, up, down, violation) are those of _compiled/__init__.py. An *entry*
+// is a sample in a problem; problem s has the entries s m ... s m + m - 1. A *group* is a range of
+// `length` entries whose coefficients sum to zero: one problem, or all of them. Of every array with
+// a row for each listed group, row b is that of group `groups[b]`. All sums have a fixed order, so
+// that the same input gives the same bits.
+//
+// Compiled with KERNEL as float or double, and ENTRIES as the entries of a block per thread.
+
+#define THREADS 256
+#define BLOCK (THREADS * ENTRIES)
+#define WARPS (THREADS / 32)
+#define MOST_WARPS 32
+#define BINS 2048
+#define TILE 256
+#define COLUMNS 4
+#define FLAT 1e-12
+#define NEVER 1e300
+
+typedef unsigned int word;
+typedef unsigned long long wide;
+
+struct __align__(16) Columns { KERNEL values[COLUMNS]; };  // read at once
+
+__device__ __forceinline__ bool goes_up(int y, double a, double c) { return y > 0 ? a < c : a > 0; }
+__device__ __forceinline__ bool goes_down(int y, double a, double c) { return y > 0 ? a > 0 : a < c; }
+
+// Unsigned numbers in the order of the floats; 0 is smaller than that of any float.
+__device__ __forceinline__ word ordered(float x) {
+    word bits = __float_as_uint(x);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+__device__ __forceinline__ wide ordered(double x) {
+    wide bits = (wide)__double_as_longlong(x);
+    return bits >> 63 ? ~bits : bits | (1ULL << 63);
+}
+
+__device__ __forceinline__ double unordered(wide key) {
+    return __longlong_as_double((long long)(key >> 63 ? key & ~(1ULL << 63) : ~key));
+}
+
+// Write how far each entry can go up and down as ordered numbers, 0 where it cannot, and for each
+// part of THREADS entries the largest e that can go up and the smallest that can go down.
+extern "C" __global__ void find_violations(
+    const signed char* y, const double* a, const double* c, const double* f, const int* groups,
+    long long length, word* up_key, word* down_key, double* extremes)
+{
+    __shared__ double highest[WARPS], lowest[WARPS];
+    long long base = (long long)groups[blockIdx.y] * length;
+    long long p = (long long)blockIdx.x * THREADS + threadIdx.x;
+    double most = -NEVER, least = NEVER;
+    if (p < length) {
+        long long entry = base + p;
+        int side = y[entry];
+        word up = 0, down = 0;
+        if (side) {
+            double e = side - f[entry];
+            if (goes_up(side, a[entry], c[entry])) { most = e; up = ordered((float)e); }
+            if (goes_down(side, a[entry], c[entry])) { least = e; down = ordered((float)-e); }
+        }
+        up_key[entry] = up;
+        down_key[entry] = down;
+    }
+    for (int step = 16; step; step /= 2) {
+        most = fmax(most, __shfl_xor_sync(~0u, most, step));
+        least = fmin(least, __shfl_xor_sync(~0u, least, step));
+    }
+    if (threadIdx.x % 32 == 0) { highest[threadIdx.x / 32] = most; lowest[threadIdx.x / 32] = least; }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int w = 1; w < WARPS; w++) { most = fmax(most, highest[w]); least = fmin(least, lowest[w]); }
+        long long part = 2 * ((long long)blockIdx.y * gridDim.x + blockIdx.x);
+        extremes[part] = most;
+        extremes[part + 1] = least;
+    }
+}
+
+// Return how many of the block's threads before this one hold flagged entries, and all of them.
+__device__ int place(int flagged, int* sums, int& total) {
+    int lane = threadIdx.x % 32, warp = threadIdx.x / 32, before = flagged;
+    for (int step = 1; step < 32; step *= 2) {
+        int other = __shfl_up_sync(~0u, before, step);
+        if (lane >= step) before += other;
+    }
+    if (lane == 31) sums[warp] = before;
+    __syncthreads();
+    int offset = 0;
+    total = 0;
+    for (int w = 0; w < blockDim.x / 32; w++) {
+        if (w < warp) offset += sums[w];
+        total += sums[w];
+    }
+    __syncthreads();
+    return offset + before - flagged;
+}
+
+// Return the `wanted`-th largest key, or 1 if there are fewer; `above` counts those larger than it.
+__device__ word threshold(const word* key, long long length, int wanted, word* bins, int* sums, int& above) {
+    __shared__ word chosen;
+    __shared__ int larger;
+    word prefix = 0, mask = 0;
+    int rest = wanted;
+    above = 0;
+    const int shifts[3] = {21, 10, 0};
+    for (int pass = 0; pass < 3; pass++) {
+        word width = pass == 2 ? 1024 : BINS;
+        for (int k = threadIdx.x; k < BINS; k += blockDim.x) bins[k] = 0;
+        __syncthreads();
+        for (long long p = threadIdx.x; p < length; p += blockDim.x) {
+            word value = key[p];
+            if (value && (value & mask) == prefix) atomicAdd(&bins[(value >> shifts[pass]) & (width - 1)], 1u);
+        }
+        __syncthreads();
+        // Each thread has some of the bins, from the top.
+        int share = BINS / blockDim.x;
+        word mine[BINS / THREADS];
+        int own = 0;
+        for (int k = 0; k < share; k++) {
+            int bin = BINS - 1 - (threadIdx.x * share + k);
+            mine[k] = bins[bin];
+            own += mine[k];
+        }
+        if (threadIdx.x == 0) { chosen = ~0u; larger = 0; }
+        int total, lane = threadIdx.x % 32, warp = threadIdx.x / 32, before = own;
+        for (int step = 1; step < 32; step *= 2) {
+            int other = __shfl_up_sync(~0u, before, step);
+            if (lane >= step) before += other;
+        }
+        if (lane == 31) sums[warp] = before;
+        __syncthreads();
+        int offset = 0;
+        total = 0;
+        for (int w = 0; w < blockDim.x / 32; w++) { if (w < warp) offset += sums[w]; total += sums[w]; }
+        if (total < rest) { above = total + above; return 1; }  // only in the first pass
+        int seen = offset + before - own;
+        if (seen < rest && seen + own >= rest) {
+            for (int k = 0; k < share; k++) {
+                if (seen + (int)mine[k] >= rest) {
+                    chosen = BINS - 1 - (threadIdx.x * share + k);
+                    larger = seen;
+                    break;
+                }
+                seen += mine[k];
+            }
+        }
+        __syncthreads();
+        prefix |= chosen << shifts[pass];
+        mask |= (width - 1) << shifts[pass];
+        above += larger;
+        rest -= larger;
+        __syncthreads();
+    }
+    return prefix;
+}
+
+// Append the `wanted` largest keys that are not marked to the block, and mark them.
+__device__ int append_largest(
+    const word* key, long long length, int wanted, int n, int* block, char* marked, word* bins, int* sums)
+{
+    int above, equal = 0, total;
+    word limit = threshold(key, length, wanted, bins, sums, above);
+    int most_equal = wanted - above;
+    __syncthreads();
+    for (long long start = 0; start < length; start += blockDim.x * 4) {
+        long long first = start + threadIdx.x * 4;
+        word value[4];
+        int ties = 0;
+        for (int k = 0; k < 4; k++) {
+            value[k] = first + k < length ? key[first + k] : 0;
+            ties += value[k] == limit;
+        }
+        int rank = equal + place(ties, sums, total);
+        equal += total;
+        bool take[4];
+        int count = 0;
+        for (int k = 0; k < 4; k++) {
+            take[k] = value[k] > limit || (value[k] == limit && rank++ < most_equal);
+            if (take[k]) { take[k] = !marked[first + k]; count += take[k]; }
+        }
+        int where = n + place(count, sums, total);
+        for (int k = 0; k < 4; k++) {
+            if (take[k]) { block[where++] = (int)(first + k); marked[first + k] = 1; }
+        }
+        n += total;
+    }
+    __syncthreads();
+    return n;
+}
+
+// Choose the block of each listed group: the worst of either side, then what fits of the last one.
+extern "C" __global__ void choose_blocks(
+    const word* up_key, const word* down_key, const double* extremes, int n_parts, const int* groups,
+    long long length, double tol, int* blocks, int* sizes, double* violations, char* marked)
+{
+    __shared__ word bins[BINS];
+    __shared__ int sums[MOST_WARPS], last[BLOCK], block[BLOCK];
+    __shared__ double highest, lowest;
+    int g = groups[blockIdx.x];
+    long long base = (long long)g * length;
+    if (threadIdx.x == 0) { highest = -NEVER; lowest = NEVER; }
+    __syncthreads();
+    double most = -NEVER, least = NEVER;
+    for (int k = threadIdx.x; k < n_parts; k += blockDim.x) {
+        long long part = 2 * ((long long)blockIdx.x * n_parts + k);
+        most = fmax(most, extremes[part]);
+        least = fmin(least, extremes[part + 1]);
+    }
+    for (int step = 16; step; step /= 2) {
+        most = fmax(most, __shfl_xor_sync(~0u, most, step));
+        least = fmin(least, __shfl_xor_sync(~0u, least, step));
+    }
+    for (int w = 0; w < blockDim.x / 32; w++) {
+        if (threadIdx.x == w * 32) { highest = fmax(highest, most); lowest = fmin(lowest, least); }
+        __syncthreads();
+    }
+    double violation = highest == -NEVER || lowest == NEVER ? 0.0 : highest - lowest;
+    if (threadIdx.x == 0) violations[g] = violation;
+    if (violation <= tol) return;
+    int size = sizes[g], n = 0, total;
+    for (int k = threadIdx.x; k < size; k += blockDim.x) last[k] = blocks[(long long)g * BLOCK + k];
+    __syncthreads();
+    int wanted = size == 0 ? BLOCK / 2 : BLOCK / 4;
+    n = append_largest(up_key + base, length, wanted, n, block, marked + base, bins, sums);
+    n = append_largest(down_key + base, length, wanted, n, block, marked + base, bins, sums);
+    for (int start = 0; start < size; start += blockDim.x) {
+        int k = start + threadIdx.x;
+        int flagged = k < size && !marked[base + last[k]];
+        int where = n + place(flagged, sums, total);
+        if (flagged && where < BLOCK) block[where] = last[k];
+        n = min(n + total, BLOCK);
+    }
+    __syncthreads();
+    for (int k = threadIdx.x; k < n; k += blockDim.x) {
+        marked[base + block[k]] = 0;
+        blocks[(long long)g * BLOCK + k] = block[k];
+    }
+    if (threadIdx.x == 0) sizes[g] = n;
+}
+
+// Flag the samples of the blocks of listed groups.
+extern "C" __global__ void flag_samples(
+    const int* groups, const int* blocks, const int* sizes, int m, bool* flags)
+{
+    int g = groups[blockIdx.x];
+    for (int k = threadIdx.x; k < sizes[g]; k += THREADS) flags[blocks[(long long)g * BLOCK + k] % m] = true;
+}
+
+// Write the kernel among the entries of each block, times the coupling of their problems.
+extern "C" __global__ void gather_blocks(
+    const KERNEL* K, long long stride, const long long* slot, const double* M, int n_problems, int m,
+    const int* groups, long long length, const int* blocks, const int* sizes, KERNEL* Q)
+{
+    int g = groups[blockIdx.y], size = sizes[g];
+    if (blockIdx.x >= size) return;
+    const int* block = blocks + (long long)g * BLOCK;
+    int own = block[blockIdx.x], first = (int)(length / m) * g;
+    const KERNEL* row = K + slot[own % m] * stride;
+    const double* mixed = M ? M + (long long)(first + own / m) * n_problems + first : 0;
+    KERNEL* out = Q + ((long long)blockIdx.y * BLOCK + blockIdx.x) * BLOCK;
+    for (int k = threadIdx.x; k < size; k += THREADS) {
+        KERNEL value = row[block[k] % m];
+        out[k] = mixed ? (KERNEL)(value * mixed[block[k] / m]) : value;
+    }
+}
+
+// Return the largest key of the warp's threads.
+__device__ __forceinline__ wide largest_of_warp(wide key) {
+#if __CUDA_ARCH__ >= 800
+    word high = __reduce_max_sync(~0u, (word)(key >> 32));
+    word low = __reduce_max_sync(~0u, (word)(key >> 32) == high ? (word)key : 0u);
+    return (wide)high << 32 | low;
+#else
+    for (int step = 16; step; step /= 2) key = max(key, __shfl_xor_sync(~0u, key, step));
+    return key;
+#endif
+}
+
+// Return the largest key of the block's threads; calls in a row need different rooms.
+__device__ __forceinline__ wide largest(wide key, wide* room) {
+    key = largest_of_warp(key);
+    if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = key;
+    __syncthreads();
+    int lane = threadIdx.x % 32;
+    return largest_of_warp(lane < WARPS ? room[lane] : 0);
+}
+
+// Keys that order by value, then by the smaller number.
+__device__ __forceinline__ wide keyed(double value, int number) {
+    return (ordered(value) & ~(wide)(BLOCK - 1)) | (wide)(BLOCK - 1 - number);
+}
+
+__device__ __forceinline__ wide keyed(float value, int number) {
+    return (wide)ordered(value) << 32 | (wide)(BLOCK - 1 - number);
+}
+
+__device__ __forceinline__ int number_of(wide key) { return BLOCK - 1 - (int)(key & (BLOCK - 1)); }
+
+// Solve the problem of each block by pairs of the largest second-order gain; see solve_block in
+// _compiled/_blocks.py. Writes the coefficients, and lists what changed: entries and y times change.
+extern "C" __global__ void __launch_bounds__(THREADS) solve_blocks(
+    const KERNEL* __restrict__ Qs, const signed char* y, double* a, const double* c, const double* f,
+    const int* groups, long long length, const int* blocks, const int* sizes,
+    const double* violations, double tol, long long most, const long long* left, long long* steps,
+    int* changed, double* changes, int* n_changed)
+{
+    __shared__ double e[BLOCK], coefficient[BLOCK], bound[BLOCK], diagonal[BLOCK];
+    __shared__ signed char side[BLOCK];
+    __shared__ wide room[6][WARPS];
+    __shared__ int sums[WARPS];
+    int g = groups[blockIdx.x], n = sizes[g];
+    const int* block = blocks + (long long)g * BLOCK;
+    long long base = (long long)g * length;
+    const KERNEL* __restrict__ Q = Qs + (long long)blockIdx.x * BLOCK * BLOCK;
+    double own_e[ENTRIES], own_diagonal[ENTRIES];
+    bool up[ENTRIES], down[ENTRIES];
+    #pragma unroll
+    for (int r = 0; r < ENTRIES; r++) {
+        int k = threadIdx.x + r * THREADS;
+        up[r] = down[r] = false;
+        if (k >= n) continue;
+        long long entry = base + block[k];
+        side[k] = y[entry];
+        coefficient[k] = a[entry];
+        bound[k] = c[entry];
+        diagonal[k] = own_diagonal[r] = Q[(long long)k * BLOCK + k];
+        e[k] = own_e[r] = side[k] - f[entry];
+        up[r] = goes_up(side[k], coefficient[k], bound[k]);
+        down[r] = goes_down(side[k], coefficient[k], bound[k]);
+    }
+    double enough = fmax(0.5 * tol, 0.1 * violations[g]);
+    if (left) most = min(most, left[g]);
+    long long step = 0;
+    for (; step < most; step++) {
+        wide best = 0;
+        #pragma unroll
+        for (int r = 0; r < ENTRIES; r++) {
+            if (up[r]) best = max(best, keyed(own_e[r], threadIdx.x + r * THREADS));
+        }
+        best = largest(best, room[step & 1]);
+        if (!best) break;
+        int i = number_of(best);
+        double e_i = e[i], own = diagonal[i];
+        const KERNEL* row_i = Q + i * BLOCK;
+        double value_i[ENTRIES];
+        wide gain = 0, lowest = 0;
+        #pragma unroll
+        for (int r = 0; r < ENTRIES; r++) value_i[r] = row_i[threadIdx.x + r * THREADS];
+        #pragma unroll
+        for (int r = 0; r < ENTRIES; r++) {
+            float slope = (float)(e_i - own_e[r]);
+            float curve = (float)fmax(own + own_diagonal[r] - 2 * value_i[r], FLAT);
+            if (down[r]) {
+                if (slope > 0) gain = max(gain, keyed(__fdividef(slope * slope, curve), threadIdx.x + r * THREADS));
+                lowest = max(lowest, ordered(-own_e[r]));
+            }
+        }
+        gain = largest(gain, room[2 + (step & 1)]);
+        if (!gain) break;
+        if (step % 8 == 0) {
+            lowest = largest(lowest, room[4 + (step / 8 & 1)]);
+            if (e_i + unordered(lowest) <= enough) break;
+        }
+        int j = number_of(gain);
+        const KERNEL* row_j = Q + j * BLOCK;
+        double value_j[ENTRIES];
+        #pragma unroll
+        for (int r = 0; r < ENTRIES; r++) value_j[r] = row_j[threadIdx.x + r * THREADS];
+        int y_i = side[i], y_j = side[j];
+        double a_i = coefficient[i], a_j = coefficient[j], c_i = bound[i], c_j = bound[j];
+        double room_i = y_i > 0 ? c_i - a_i : a_i, room_j = y_j > 0 ? a_j : c_j - a_j;
+        double t = (e_i - e[j]) / fmax(own + diagonal[j] - 2 * (double)row_i[j], FLAT);
+        t = fmin(t, fmin(room_i, room_j));
+        double new_i = a_i + y_i * t, new_j = a_j - y_j * t;
+        if (t == room_i) new_i = y_i > 0 ? c_i : 0.0;  // exactly at the bound
+        if (t == room_j) new_j = y_j > 0 ? 0.0 : c_j;
+        double by_i = y_i * (new_i - a_i), by_j = y_j * (new_j - a_j);
+        __syncthreads();  // all have read what now changes
+        #pragma unroll
+        for (int r = 0; r < ENTRIES; r++) {
+            int k = threadIdx.x + r * THREADS;
+            own_e[r] -= by_i * value_i[r] + by_j * value_j[r];
+            if (k == i || k == j) {
+                double changed_to = k == i ? new_i : new_j;
+                coefficient[k] = changed_to;
+                up[r] = goes_up(side[k], changed_to, bound[k]);
+                down[r] = goes_down(side[k], changed_to, bound[k]);
+            }
+            e[k] = own_e[r];
+        }
+    }
+    __syncthreads();
+    int count = 0, total;
+    for (int r = 0; r < ENTRIES; r++) {
+        int k = threadIdx.x + r * THREADS;
+        double change = 0;
+        if (k < n) change = side[k] * (coefficient[k] - a[base + block[k]]);
+        int where = count + place(change != 0, sums, total);
+        count += total;
+        if (change != 0) {
+            a[base + block[k]] = coefficient[k];
+            changed[(long long)blockIdx.x * BLOCK + where] = block[k];
+            changes[(long long)blockIdx.x * BLOCK + where] = change;
+        }
+    }
+    if (threadIdx.x == 0) { n_changed[blockIdx.x] = count; steps[g] += step; }
+}
+
+// Add the kernel rows of what changed to the outputs of each listed problem: those of the group in
+// the same place or, if there is only one, those of its entries that belong to the problem.
+extern "C" __global__ void add_changes(
+    const KERNEL* K, long long stride, const long long* slot, int m, const signed char* y,
+    const int* problems, const int* groups, int n_groups, long long length,
+    const int* changed, const double* changes, const int* n_changed, double* f)
+{
+    __shared__ const KERNEL* rows[TILE];
+    __shared__ double weights[TILE];
+    __shared__ int sums[WARPS];
+    int s = problems[blockIdx.y], b = n_groups > 1 ? blockIdx.y : 0, n = n_changed[b];
+    long long base = (long long)groups[b] * length;
+    int first = (blockIdx.x * THREADS + threadIdx.x) * COLUMNS;
+    bool some = false;
+    for (int k = 0; k < COLUMNS; k++) some |= first + k < m && y[(long long)s * m + first + k];
+    if (!__syncthreads_or(some)) return;
+    double sum[COLUMNS] = {0};
+    for (int start = 0; start < n; start += TILE) {
+        int k = start + threadIdx.x, total;
+        long long entry = k < n ? base + changed[(long long)b * BLOCK + k] : 0;
+        int flagged = k < n && entry / m == s;
+        int where = place(flagged, sums, total);
+        if (flagged) {
+            rows[where] = K + slot[entry % m] * stride;
+            weights[where] = changes[(long long)b * BLOCK + k];
+        }
+        __syncthreads();
+        if (some) {
+            #pragma unroll 8
+            for (int r = 0; r < total; r++) {
+                Columns row = *(const Columns*)(rows[r] + first);
+                #pragma unroll
+                for (int k = 0; k < COLUMNS; k++) sum[k] += weights[r] * (double)row.values[k];
+            }
+        }
+        __syncthreads();
+    }
+    for (int k = 0; k < COLUMNS; k++) if (first + k < m) f[(long long)s * m + first + k] += sum[k];
+}
+
+// Turn products of samples into the values of a Gaussian kernel.
+extern "C" __global__ void gaussian_from_products(
+    KERNEL* products, long long stride, const KERNEL* own, const KERNEL* squares, KERNEL gamma)
+{
+    long long column = (long long)blockIdx.x * THREADS + threadIdx.x;
+    if (column >= stride) return;
+    KERNEL* value = products + blockIdx.y * stride + column;
+    KERNEL distance = own[blockIdx.y] + squares[column] - 2 * *value;
+    *value = exp(-gamma * (distance > 0 ? distance : 0));
+}
