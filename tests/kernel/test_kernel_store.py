@@ -7,7 +7,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 
 from polychotomy import CodeClassifier, GreedySearchCV, SharedKernelSVC
 from polychotomy.kernel import shared_kernel
-from polychotomy.kernel._kernel_rows import KernelRows
+from polychotomy.kernel._functions import KernelAgainst
 from polychotomy.kernel._kernel_store import KernelStore, active_store, carry_over, spread
 
 
@@ -15,14 +15,14 @@ from polychotomy.kernel._kernel_store import KernelStore, active_store, carry_ov
 def counted(monkeypatch):
     """Numbers of rows that were computed; a row in part counts in part."""
     rows = []
-    compute = KernelRows._compute
+    write = KernelAgainst.write_own
 
-    def count(self, wanted, slots, segments, lacking):
-        lengths = np.diff(np.append(self._starts, len(self.slot)))[segments]
-        rows.append(float(lacking.sum(axis=0) @ lengths) / len(self.slot))
-        return compute(self, wanted, slots, segments, lacking)
+    def count(self, numbers, K, slots, ranges):
+        wanted = ranges.wanted.sum(axis=0) @ (ranges.stops - ranges.starts)
+        rows.append(float(wanted) / self._Y.shape[0])
+        return write(self, numbers, K, slots, ranges)
 
-    monkeypatch.setattr(KernelRows, "_compute", count)
+    monkeypatch.setattr(KernelAgainst, "write_own", count)
     return rows
 
 

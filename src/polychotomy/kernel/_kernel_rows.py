@@ -1,6 +1,6 @@
 """Kernel rows of the training samples, computed when needed and kept while there is room."""
 
-from threading import Lock
+from threading import Condition, Lock
 from typing import Any
 
 import numpy as np
@@ -44,9 +44,9 @@ def free_memory() -> None:
 class KernelRows:
     """A cache of kernel rows, shared by all problems and safe under threads.
 
-    Row i is ``values[slot[i], :n_samples]`` while ``slot[i] >= 0``, in the segments of columns that
-    were asked for. Values do not depend on what else is computed with them, so that threads change
-    no result.
+    Row i is ``values[slot[i], :n_samples]`` while it is pinned, in the segments of columns that
+    were asked for. Threads compute rows at the same time. Values do not depend on what else is
+    computed with them, so that threads change no result.
 
     Parameters
     ----------
@@ -79,7 +79,8 @@ class KernelRows:
         self._clock = 0
         self._n_taken = 0
         self.n_computed = 0
-        self._lock = Lock()
+        self._busy = np.zeros(self.capacity, dtype=bool)
+        self._changed = Condition()
 
     def close(self) -> None:
         """Leave the room to the next cache; the rows are gone."""
@@ -115,34 +116,47 @@ class KernelRows:
         """Make sure of rows, for some segments or all, and keep them until they are released."""
         if segments is None:
             segments = np.arange(len(self._starts))
-        with self._lock:
+        with self._changed:
             self._clock += 1
             slots = self.slot[rows]
             absent = np.flatnonzero(slots < 0)
-            self._pins[slots[slots >= 0]] += 1
+            self._pins[slots[slots >= 0]] += 1  # first, so that they are not given up
             if len(absent):
                 slots[absent] = self._free_slots(len(absent))
                 self._pins[slots[absent]] += 1
                 self._holds[slots[absent]] = rows[absent]
-            lacking = ~self._filled[slots][:, segments]
-            some = np.flatnonzero(lacking.any(axis=1))
-            if len(some):
-                self._compute(rows[some], slots[some], segments, lacking[some])
-            self.slot[rows] = slots  # last: other threads may look
+                self.slot[rows] = slots
             self._used[slots] = self._clock
+        self._fill(rows, slots, segments)
 
     def release(self, rows: Indices) -> None:
         """Let rows be given up when there is no room."""
-        with self._lock:
+        with self._changed:
             self._pins[self.slot[rows]] -= 1
 
-    def _compute(
-        self, rows: Indices, slots: Indices, segments: Indices, lacking: NDArray[np.bool_]
-    ) -> None:
-        ranges = Ranges(self._starts[segments], self._stops[segments], lacking)
-        self._against.write_own(rows, self.values, slots, ranges)
-        self._filled[slots[:, np.newaxis], segments] = True
-        self.n_computed += len(rows)
+    def _fill(self, rows: Indices, slots: Indices, segments: Indices) -> None:
+        """Compute what is lacking of rows, while other threads compute theirs."""
+        while True:
+            with self._changed:
+                lacking = ~self._filled[slots][:, segments]
+                own = np.flatnonzero(lacking.any(axis=1) & ~self._busy[slots])
+                if not len(own):
+                    if not lacking.any():
+                        return
+                    self._changed.wait()  # for another thread that computes them
+                    continue
+                self._busy[slots[own]] = True
+            ranges = Ranges(self._starts[segments], self._stops[segments], lacking[own])
+            computed = False
+            try:
+                self._against.write_own(rows[own], self.values, slots[own], ranges)
+                computed = True
+            finally:
+                with self._changed:
+                    self._busy[slots[own]] = False
+                    self._filled[slots[own][:, np.newaxis], segments] = computed
+                    self.n_computed += len(own)
+                    self._changed.notify_all()
 
     def _free_slots(self, n: int) -> Indices:
         if self.holds_all:
