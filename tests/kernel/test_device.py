@@ -21,7 +21,7 @@ from polychotomy import (
     make_code,
 )
 from polychotomy.errors import DeviceError, MissingExtraError
-from polychotomy.kernel import _device, _device_rows, _samples, shared_kernel
+from polychotomy.kernel import _device, _device_rows, _kernel_samples, shared_kernel
 from polychotomy.kernel._device import State
 from polychotomy.kernel._twins import HostDevice
 
@@ -41,7 +41,9 @@ def device(request, monkeypatch):
     twin = HostDevice()
     find = _device.find_device
     monkeypatch.setattr(
-        _samples, "find_device", lambda name, n=np.inf: twin if name == "cuda" else find(name, n)
+        _kernel_samples,
+        "find_device",
+        lambda name, n=np.inf: twin if name == "cuda" else find(name, n),
     )
     return twin
 
@@ -234,7 +236,7 @@ def test_models_predict_where_there_is_no_gpu(device, samples, monkeypatch):
         if name == "cuda":
             raise DeviceError("There is none.")
 
-    monkeypatch.setattr(_samples, "find_device", missing)
+    monkeypatch.setattr(_kernel_samples, "find_device", missing)
     np.testing.assert_allclose(pickle.loads(saved).decision_function(X), expected, atol=1e-4)
 
 
@@ -272,7 +274,7 @@ def test_functions_are_no_kernels_on_a_gpu(device, samples):
 def test_too_little_memory_is_said_in_a_sentence(samples, monkeypatch):
     X, y = samples
     small = HostDevice(n_bytes=10_000)
-    monkeypatch.setattr(_samples, "find_device", lambda *args: small)
+    monkeypatch.setattr(_kernel_samples, "find_device", lambda *args: small)
     with pytest.raises(DeviceError, match=r"must have room for 400 kernel rows.*GiB.*cache_size"):
         SharedKernelSVC(device="cuda").fit(X, y < 5)
     with pytest.raises(DeviceError, match="Sparse samples are filled in"):

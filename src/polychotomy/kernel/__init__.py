@@ -11,8 +11,8 @@ from polychotomy.kernel._device import beside, is_on_device, to_host
 from polychotomy.kernel._functions import resolve_gamma
 from polychotomy.kernel._joint_svc import JointSVC
 from polychotomy.kernel._kernel_rows import free_memory
+from polychotomy.kernel._kernel_samples import check_samples
 from polychotomy.kernel._kernel_store import active_store, rows_kept, shared_kernel
-from polychotomy.kernel._samples import check_samples
 from polychotomy.kernel._svc import SharedKernelSVC
 
 __all__ = [

@@ -27,7 +27,7 @@ from polychotomy.kernel._functions import Kernel, KernelAgainst, Ranges, padded,
 from polychotomy.kernel._joint_problem import one_blas_thread
 from polychotomy.kernel._joint_svc import JointSVC
 from polychotomy.kernel._kernel_rows import KernelRows
-from polychotomy.kernel._samples import check_samples
+from polychotomy.kernel._kernel_samples import check_samples
 from polychotomy.kernel._uncoupled import solve_apart
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polychotomy.kernel._kernel_samples import outputs_of
 from polychotomy.kernel._model import KernelModel
-from polychotomy.kernel._samples import outputs_of
 from polychotomy.kernel._uncoupled import Solution
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from polychotomy.kernel._device import to_host
 from polychotomy.kernel._functions import Kernel, check_kernel, resolve_gamma
 from polychotomy.kernel._joint_problem import JointProblem, Solver, solve
 from polychotomy.kernel._joint_svc import JointSVC
+from polychotomy.kernel._kernel_samples import check_samples, device_for, outputs_of
 from polychotomy.kernel._model import KernelModel
-from polychotomy.kernel._samples import check_samples, device_for, outputs_of
 from polychotomy.kernel._uncoupled import Solution
 
 _LARGEST_SINGLE_C = 1000.0
