@@ -94,7 +94,8 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         mapping = MethodMapping()
         for method in ("fit", "partial_fit"):
             mapping.add(caller=method, callee=method)
-        return MetadataRouter(owner=self).add(**self._learners(), method_mapping=mapping)
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(**self._learners(), method_mapping=mapping)
 
     def _base(self) -> Any:
         """Return the binary classifier, or raise ValueError if it is none."""
