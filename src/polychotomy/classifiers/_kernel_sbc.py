@@ -237,7 +237,7 @@ default="class_frequencies"
         return tags
 
     def _lay_out(
-        self, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
+        self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
     ) -> Problems:
         code = self._code_for(classes, None)
         names = tuple(describe_problems(code.matrix, classes))

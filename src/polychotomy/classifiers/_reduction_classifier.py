@@ -28,6 +28,7 @@ from polychotomy.training import (
     check_data,
     check_labels,
     check_params,
+    ordered_categories,
     unless_fit_fails,
 )
 
@@ -66,9 +67,12 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _lay_out(
-        self, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
+        self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
     ) -> Problems:
-        """Return the problems; without y, for training in batches, of which X is the first."""
+        """Return the problems; without y, for training in batches, of which X is the first.
+
+        `order` is what the labels say about the order of the classes, None if nothing.
+        """
 
     @abstractmethod
     def _choose_trainer(
@@ -102,10 +106,11 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         with unless_fit_fails(self):
             self._learners()
+            order = ordered_categories(y)
             X, y = check_data(self, X, y, numeric=self._numeric)
             classes, indices = check_labels(y)
             params = check_params(self, "fit", X, sample_weight, fit_params)
-            problems = self._lay_out(classes, X, indices, params)
+            problems = self._lay_out(classes, order, X, indices, params)
             trainer = self._choose_trainer(problems, self._route("fit", params))
             readout = self._choose_readout(problems, trainer)
             splits = self._folds(readout, X, indices, classes)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from inspect import signature
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,8 @@ _CODES: dict[str, Callable[..., Code]] = {
     "orthogonal": orthogonal,
     "adjacent": adjacent,
 }
+
+_ORDERED = ("adjacent",)
 
 
 def available_codes() -> tuple[str, ...]:
@@ -93,6 +96,19 @@ def resolve_code(code: Any, classes: NDArray[Any], rng: Any, name: str = "code")
         made = Code(made)
     check_rows(made.matrix, classes, name)
     return made
+
+
+def check_ordered(code: Any, classes: NDArray[Any]) -> None:
+    """Warn if a code, given by name, is for ordered classes and these have only the alphabet."""
+    names = [label for label in classes.tolist() if isinstance(label, str)]
+    if isinstance(code, str) and code in _ORDERED and len(names) > 2:
+        warn(
+            f"The code {code!r} is for ordered classes, and these are in alphabetical order: "
+            f"{', '.join(names[:3])}, … Give 'class_order', a list or 'data', or an ordered "
+            "categorical y.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def check_rows(matrix: NDArray[Any], classes: NDArray[Any], name: str) -> None:

@@ -252,8 +252,7 @@ class Readout:
             return _paths.eliminate(self, ask)[0]
         if len(self.nodes) > 1:
             return _paths.smallest_leads(self, ask)
-        place = np.argsort([-1 - below for below in self.nodes[0].below])
-        return self.node_scores(0, ask)[:, place]
+        return self.node_scores(0, ask)[:, self.nodes[0].child]
 
     def decision(self, scores: Array) -> Array:
         """Return scores as ``decision_function`` does: one column's worth for two classes."""
@@ -281,7 +280,7 @@ class Readout:
         """Return the winning classes, and which of them to accept."""
         if rule == "votes":
             outputs = self.outputs(ask)
-            scores = self._decoded(0, outputs, "votes")
+            scores = self._decoded(0, outputs, "votes")[:, self.nodes[0].child]
             return scores.argmax(axis=1), accepted_by_votes(outputs, self.code)
         assert threshold is not None
         if rule == "probability":

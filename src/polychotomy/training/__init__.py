@@ -1,5 +1,6 @@
 """From problems to trained problems and held-out outputs."""
 
+from polychotomy.training._class_order import ordered_categories, resolve_class_order
 from polychotomy.training._inputs import (
     Params,
     check_batch_labels,
@@ -45,6 +46,8 @@ __all__ = [
     "check_labels",
     "check_params",
     "check_weights",
+    "ordered_categories",
+    "resolve_class_order",
     "route_params",
     "shared_problems",
     "unless_fit_fails",
