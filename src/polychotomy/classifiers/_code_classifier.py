@@ -57,6 +57,9 @@ default="one_vs_one"
         an order, and warns if it has only the alphabet. ``"data"`` takes the order of
         :func:`~polychotomy.structures.order_classes`. With None it is that of an ordered
         categorical y (pandas, or polars Enum), else the sorted one.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which those of their samples are multiplied; for estimators that
+        take weights. ``"balanced"`` takes n_samples / (n_classes · samples of the class).
     n_jobs : int, optional
         Number of joblib workers for the problems, and of threads for the probabilities.
     random_state : int, RandomState instance or None, default=None
@@ -142,6 +145,7 @@ default="one_vs_one"
         cv: Any = 5,
         *,
         class_order: Any = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -153,6 +157,7 @@ default="one_vs_one"
         self.calibration = calibration
         self.cv = cv
         self.class_order = class_order
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 
-from polychotomy.arrays import Indices
+from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._reduction_classifier import ReductionClassifier
 from polychotomy.learners import Learner, check_learner
 from polychotomy.training import (
@@ -23,9 +23,11 @@ from polychotomy.training import (
     check_data,
     check_params,
     check_weights,
+    class_weights,
     ordered_categories,
     resolve_class_order,
     route_params,
+    weigh,
 )
 
 
@@ -79,7 +81,12 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         labels, indices = check_batch_labels(y, classes, None if first else self.classes_)
         params = check_params(self, "partial_fit", X, sample_weight, fit_params)
         problems = self._lay_out(labels, order, X, None, params) if first else self._problems
-        routed = self._route("partial_fit", params)
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                "class_weight='balanced' needs all samples: give a dictionary to partial_fit."
+            )
+        factor = class_weights(self, labels, indices)
+        routed = self._route("partial_fit", params, factor)
         trainer: Any = self._choose_trainer(problems, routed, in_batches=True)
         if first:
             readout = self._choose_readout(problems, trainer, in_batches=True)
@@ -110,8 +117,9 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
     def _learners(self) -> dict[str, Any]:
         return {"estimator": self._base()}
 
-    def _route(self, method: str, params: Params) -> dict[str, Params]:
-        return route_params(self, method, self._learners(), params)
+    def _route(self, method: str, params: Params, factor: Array | None) -> dict[str, Params]:
+        routed = route_params(self, method, self._learners(), params)
+        return {source: weigh(each, factor) for source, each in routed.items()}
 
     def _order(
         self, given: Any, classes: NDArray[Any], X: Any, y: Indices | None, params: Params

@@ -28,8 +28,10 @@ from polychotomy.training import (
     check_data,
     check_labels,
     check_params,
+    class_weights,
     ordered_categories,
     unless_fit_fails,
+    weigh,
 )
 
 _BLOCK_OUTPUTS = 2**23
@@ -56,6 +58,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     probability: str | None
     calibration: str
     cv: Any
+    class_weight: Any
     n_jobs: int | None
     verbose: int
     classes_: NDArray[Any]
@@ -110,8 +113,9 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             X, y = check_data(self, X, y, numeric=self._numeric)
             classes, indices = check_labels(y)
             params = check_params(self, "fit", X, sample_weight, fit_params)
-            problems = self._lay_out(classes, order, X, indices, params)
-            trainer = self._choose_trainer(problems, self._route("fit", params))
+            factor = class_weights(self, classes, indices, params.get("sample_weight"))
+            problems = self._lay_out(classes, order, X, indices, weigh(params, factor))
+            trainer = self._choose_trainer(problems, self._route("fit", params, factor))
             readout = self._choose_readout(problems, trainer)
             splits = self._folds(readout, X, indices, classes)
             with self._progress(trainer, splits) as progress:
@@ -332,9 +336,9 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             **further,
         )
 
-    def _route(self, method: str, params: Params) -> dict[str, Params]:
-        """Return the arguments of each learner."""
-        return {"estimator": params}
+    def _route(self, method: str, params: Params, factor: Array | None) -> dict[str, Params]:
+        """Return the arguments of each learner; weights are multiplied by a factor."""
+        return {"estimator": weigh(params, factor)}
 
     def _folds(self, readout: Readout, X: Any, y: Indices, classes: NDArray[Any]) -> Any:
         """Return the folds of the calibration; None if there is nothing to calibrate."""

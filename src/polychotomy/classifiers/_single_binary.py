@@ -78,6 +78,9 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         The classes from first to last: row r of an extension or a code is the r-th class.
         ``"data"`` takes the order of :func:`~polychotomy.structures.order_classes`. With None it
         is that of an ordered categorical y (pandas, or polars Enum), else the sorted one.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which those of their samples are multiplied; for estimators that
+        take weights. ``"balanced"`` takes n_samples / (n_classes · samples of the class).
     n_jobs : int, optional
         Number of joblib workers for the folds, and of threads for the probabilities.
     random_state : int, RandomState instance or None, default=None
@@ -175,6 +178,7 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         shared_calibration: bool = True,
         cv: Any = 5,
         class_order: Any = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -189,6 +193,7 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         self.shared_calibration = shared_calibration
         self.cv = cv
         self.class_order = class_order
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -225,7 +230,8 @@ class SingleBinaryClassifier(MetaReductionClassifier):
             )
         if self.n_negatives is not None:
             negatives = Negatives.of(self.n_negatives, self.negatives, k, problems.seed)
-        learner = Learner(replication.checked(self._base()), "estimator", params["estimator"])
+        base, checked = self._base(), replication.checked(self._base())
+        learner = Learner(base if k == 2 else checked, "estimator", params["estimator"])
         check_weights([learner])
         if k == 2:
             return self._trainer(problems, (learner,), in_batches=in_batches)

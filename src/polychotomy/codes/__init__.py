@@ -12,6 +12,7 @@ from polychotomy.codes._registry import (
     check_ordered,
     check_rows,
     make_code,
+    order_remark,
     resolve_code,
 )
 from polychotomy.codes._standard import adjacent, exhaustive, one_vs_one, one_vs_rest
@@ -37,6 +38,7 @@ __all__ = [
     "make_code",
     "one_vs_one",
     "one_vs_rest",
+    "order_remark",
     "orthogonal",
     "problem_words",
     "resolve_code",

@@ -8,8 +8,10 @@ from polychotomy.training._inputs import (
     check_labels,
     check_params,
     check_weights,
+    class_weights,
     route_params,
     unless_fit_fails,
+    weigh,
 )
 from polychotomy.training._joint_trainer import JointlyTrained, JointTrainer
 from polychotomy.training._problems import (
@@ -46,9 +48,11 @@ __all__ = [
     "check_labels",
     "check_params",
     "check_weights",
+    "class_weights",
     "ordered_categories",
     "resolve_class_order",
     "route_params",
     "shared_problems",
     "unless_fit_fails",
+    "weigh",
 ]
