@@ -40,15 +40,17 @@ default="one_vs_one"
         ``"probability"`` predicts the class with the largest probability.
     probability : str or None, default="auto"
         How class probabilities are solved for, a method of
-        :func:`~polychotomy.probability.solve`. ``"auto"`` takes coupling for one-vs-one; for
-        one-vs-rest normalise or least squares, whichever has the lower log loss out of fold (if
-        there are folds); otherwise least squares. None: there are no probabilities, and nothing
+        :func:`~polychotomy.probability.solve`. ``"auto"`` takes coupling for one-vs-one. For other
+        codes it takes least squares, Kullback–Leibler (up to 100 classes) or, for one-vs-rest,
+        normalise: whichever has the lowest log loss out of fold where outputs are calibrated on
+        folds, and least squares where they are not. None: there are no probabilities, and nothing
         is spent on calibration.
     calibration : str, default="auto"
         How outputs become binary probabilities: ``"logistic"``, ``"sigmoid"``, ``"isotonic"``,
-        or ``"none"`` for the estimator's own probabilities. ``"auto"`` takes
-        these where the estimator minimises the logistic loss or has probabilities only, and
-        ``"sigmoid"`` otherwise.
+        or ``"none"`` for the estimator's own probabilities. ``"auto"`` takes these of learners
+        known to need nothing else: those that minimise the log loss (logistic regression, boosted
+        trees of scikit-learn, LightGBM, XGBoost and CatBoost, multi-layer perceptrons), forests,
+        and ``CalibratedClassifierCV``. Otherwise it is ``"sigmoid"``.
     cv : int, cross-validation generator, iterable or None, default=5
         The folds on whose held-out outputs the calibration is fitted: the problems are trained
         once more for each. None fits it on the outputs of the training samples, as the papers do.

@@ -122,7 +122,8 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 trained, held_out = trainer.train(
                     problems, X, indices, splits, readout.held_out_kinds, progress
                 )
-                readout = readout.calibrated(trained.counts.samples, held_out)
+                ask = Asking(trained, X)
+                readout = readout.calibrated(trained.counts.samples, held_out, ask)
             return self._keep(problems, trained, readout)
 
     def predict(self, X: Any) -> NDArray[Any]:
