@@ -278,7 +278,8 @@ def table_of(name):
         return pd.DataFrame(held["x"].astype(float)), held["y"]
     table = pd.read_csv(folder / f"{name}.csv.gz", low_memory=False)
     y = table.pop("class").astype(str).to_numpy()
-    return table.drop(columns="split", errors="ignore"), y
+    # A region of the cities names its country, the class.
+    return table.drop(columns=["split", "region"], errors="ignore"), y
 
 
 @lru_cache(2)
@@ -294,7 +295,7 @@ def draw(name, seed):
     for column in list(table.select_dtypes(exclude=["number", "bool"])):
         if table[column].nunique() > 50:  # texts, as counts of letters
             texts = table.pop(column).fillna("").astype(str).str.lower()
-            table = table.join(pd.DataFrame({c: texts.str.count(c) for c in ascii_lowercase}))
+            table = table.assign(**{c: texts.str.count(c) for c in ascii_lowercase})
     X = pd.get_dummies(table, dtype=float)
     X = X.fillna(X.median()).to_numpy()
     n = len(y) // 3
