@@ -88,14 +88,16 @@ def test_constant_outputs_give_the_frequency(rng):
 
 def test_auto_goes_by_the_learner():
     both = ("margin", "probability")
-    assert choose_calibration("auto", "logistic", both) == "none"
-    assert choose_calibration("auto", None, ("probability",)) == "none"
-    assert choose_calibration("auto", None, both) == "sigmoid"
-    assert choose_calibration("auto", "hinge", ("margin",)) == "sigmoid"
-    with pytest.raises(ValueError, match="needs an estimator with predict_proba"):
-        choose_calibration("none", "hinge", ("margin",))
+    assert choose_calibration("auto", both, trusted=True) == "none"
+    assert choose_calibration("auto", ("probability",)) == "sigmoid"
+    assert choose_calibration("auto", both) == "sigmoid"
+    assert choose_calibration("auto", ("margin",)) == "sigmoid"
+    assert choose_calibration("none", both) == "none"
+    assert choose_calibration("auto", both, in_batches=True) == "none"
+    with pytest.raises(ValueError, match="predict_proba, and LinearSVC has none"):
+        choose_calibration("none", ("margin",), name="LinearSVC")
     with pytest.raises(ValueError, match="Did you mean 'sigmoid'"):
-        choose_calibration("sigmoids", "hinge", ("margin",))
+        choose_calibration("sigmoids", ("margin",))
 
 
 def test_folds_are_stratified_and_complete():

@@ -17,18 +17,34 @@ from polychotomy import (
 )
 
 
+def expected_failures(estimator):
+    """Return the check that single binary classifiers with one bias for all classes may fail.
+
+    Its samples are so far from each other that the replicas of all classes tie.
+    """
+    if not isinstance(estimator, SingleBinaryClassifier | KernelSBCClassifier):
+        return {}
+    svm = getattr(estimator, "estimator", estimator)
+    tie = getattr(svm, "kernel", "") == "precomputed" or getattr(svm, "gamma", "") == "auto"
+    return {"check_class_weight_classifiers": "one bias for all classes"} if tie else {}
+
+
 @pytest.mark.filterwarnings(
     "ignore:lbfgs failed to converge",
     "ignore:A column-vector y",
     "ignore:invalid value encountered in cast",  # scikit-learn's folds, of labels with infinity
     "ignore:divide by zero encountered in log",  # naive Bayes on a class without weight
     "ignore:The least populated class",
+    "ignore:The code 'adjacent' is for ordered classes",
 )
 @parametrize_with_checks(
     [
         CodeClassifier(GaussianNB(), code="one_vs_rest"),
         TreeClassifier(GaussianNB(), structure="balanced"),
-        SingleBinaryClassifier(DecisionTreeClassifier(random_state=0)),
+        # A tree with pure leaves does not depend on class weights, which one check asks for.
+        SingleBinaryClassifier(
+            DecisionTreeClassifier(min_weight_fraction_leaf=0.01, random_state=0)
+        ),
         KernelSBCClassifier(
             C=100,
             gamma="auto",
@@ -46,7 +62,8 @@ from polychotomy import (
             random_state=0,
             error_score="raise",
         ),
-    ]
+    ],
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -95,28 +95,39 @@ CALIBRATIONS: dict[str, Callable[[Array, NDArray[np.bool_], Array], Calibrator]]
 }
 
 
-def choose_calibration(calibration: object, loss: str | None, kinds: Sequence[str]) -> str:
+def choose_calibration(
+    calibration: object,
+    kinds: Sequence[str],
+    *,
+    trusted: bool = False,
+    in_batches: bool = False,
+    name: str = "the estimator",
+) -> str:
     """Return the calibration to use for a learner.
 
     Parameters
     ----------
     calibration : str
         A name of ``CALIBRATIONS``, ``"none"`` for the learner's own probabilities, or ``"auto"``:
-        these where the learner minimises the logistic loss or offers nothing else, and
-        ``"sigmoid"`` otherwise.
-    loss : str or None
-        The loss that the learner minimises.
+        these where they are trusted, and ``"sigmoid"`` otherwise.
     kinds : sequence of str
-        The kinds of output that it offers, of "margin" and "probability".
+        The kinds of output that the learner offers, of "margin" and "probability".
+    trusted : bool, default=False
+        Whether its probabilities are known to need no calibration.
+    in_batches : bool, default=False
+        Whether it learns in batches, without outputs to calibrate on: ``"auto"`` then takes its own
+        probabilities, if it has any.
+    name : str
+        What it is called, for the error message.
     """
     if calibration == "auto":
-        own = "probability" in kinds and (loss == "logistic" or "margin" not in kinds)
+        own = trusted or (in_batches and "probability" in kinds)
         return "none" if own else "sigmoid"
     if not isinstance(calibration, str) or calibration not in {*CALIBRATIONS, "none"}:
         raise unknown_name("calibration", calibration, [*CALIBRATIONS, "none", "auto"])
     if calibration == "none" and "probability" not in kinds:
         raise ValueError(
-            "calibration='none' needs an estimator with predict_proba, and this one has none. "
+            f"calibration='none' needs an estimator with predict_proba, and {name} has none. "
             f"Take one of {', '.join(map(repr, CALIBRATIONS))}."
         )
     return calibration

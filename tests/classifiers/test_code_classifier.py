@@ -26,7 +26,6 @@ from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
     cross_val_score,
-    cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
@@ -343,8 +342,6 @@ def test_weights_through_metadata_routing(n_jobs, iris):
         )
         routed = CodeClassifier(base, n_jobs=n_jobs).fit(X, y, sample_weight=weight)
         np.testing.assert_allclose(routed.decision_function(X), expected.decision_function(X))
-        result = cross_validate(CodeClassifier(base), X, y, params={"sample_weight": weight})
-        assert result["test_score"].mean() > 0.9
         with pytest.raises(ValueError, match="sample_weight"):
             CodeClassifier(LogisticRegression()).fit(X, y, sample_weight=weight)
 

@@ -105,7 +105,7 @@ def test_replicas_are_not_made_where_that_can_be(digits):
         (None, "single_call"),
         (SVC(), "bch"),
         (DecisionTreeClassifier(max_depth=3, random_state=0), "bch"),
-        (LogisticRegression(fit_intercept=False), "kesler"),
+        (LogisticRegression(), "kesler"),
     ],
     ids=str,
 )

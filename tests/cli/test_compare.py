@@ -532,3 +532,30 @@ def _count(store):
             return database.execute("SELECT count(*) FROM cells").fetchone()[0]
         except sqlite3.OperationalError:
             return 0
+
+
+@pytest.fixture
+def grades(tmp_path):
+    """Four levels along a line, whose names are not in their order; one has a comma."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 40)
+    frame = pd.DataFrame({"a": y + 0.3 * rng.normal(size=160), "b": rng.normal(size=160)})
+    frame["level"] = np.array(["low, very", "low", "mid", "high"])[y]
+    frame.to_csv(tmp_path / "grades.csv", index=False)
+    return tmp_path / "grades.csv"
+
+
+@pytest.mark.parametrize("order", ['"low, very", low,mid,high', "data"])
+def test_the_order_of_classes(grades, order):
+    options = ("--reductions", "adjacent,one_vs_rest", "--jobs", 1, "--json")
+    plain = run(grades, *options)
+    assert "grades: The code 'adjacent' is for ordered classes" in plain.stderr
+    ordered = run(grades, *options, "--class-order", order)
+    assert "ordered classes" not in ordered.stderr
+    before, after = (json.loads(r.stdout)["recommendation"]["methods"] for r in (plain, ordered))
+    assert after["adjacent"]["score"] > before["adjacent"]["score"] + 0.1
+    assert after["one_vs_rest"]["score"] == pytest.approx(before["one_vs_rest"]["score"], abs=0.02)
+
+
+def test_an_order_must_have_all_classes(grades):
+    refused(grades, *FAST, "--class-order", "low,high", message="each of them once: high, low,")

@@ -422,3 +422,19 @@ def test_truth_values_are_predicted_as_they_are_called(tmp_path):
     probable = [row["p(True)"] for row in table(run(*command, "--proba").stdout)]
     (tmp_path / "new.csv").write_text("x,zone\n-1,01\n1,01\n")  # as in the file before
     assert table(run(*command, "--proba").stdout)[0]["p(True)"] == probable[0]
+
+
+def test_fit_keeps_the_order_of_classes(tmp_path):
+    y = np.repeat(np.arange(3), 30)
+    frame = pd.DataFrame({"a": y + 0.2 * np.random.default_rng(0).normal(size=90)})
+    frame["level"] = np.array(["low", "mid", "high"])[y]
+    frame.to_csv(tmp_path / "grades.csv", index=False)
+    model = tmp_path / "m.skops"
+    options = ("--reduction", "adjacent", "--class-order", "low,mid,high", "--jobs", 1)
+    told = json.loads(run("fit", tmp_path / "grades.csv", *options, "-o", model, "--json").stdout)
+    assert told["error"] < 0.1
+    assert max(told["problem_errors"]) < 0.1
+    said = run("explain", model).stdout
+    assert "low against the rest" in said or "the rest against low" in said
+    assert "mid against" not in said
+    assert "against mid" not in said

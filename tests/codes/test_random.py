@@ -1,4 +1,5 @@
 from contextlib import suppress
+from itertools import product
 from math import ceil, log2
 
 import numpy as np
@@ -16,9 +17,39 @@ def test_default_sizes_are_those_of_allwein_et_al(k):
     assert sparse_random(k, n_tries=10, random_state=0).n_problems == ceil(15 * log2(k))
 
 
-def test_a_dense_code_is_strict_and_half_of_a_sparse_one_is_zero():
+def test_a_dense_code_is_strict():
     assert dense_random(20, random_state=0).is_strict
-    assert np.mean(sparse_random(20, random_state=0).matrix == 0) == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize("k", [3, 4, 5, 6, 8, 9, 10, 11, 13, 20])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_dense_problem_comes_again_before_all_have_come(k, seed):
+    code = dense_random(k, n_tries=100, random_state=seed)
+    sides = {frozenset(np.flatnonzero(c == c[0]).tolist()) for c in code.matrix.T}
+    existing = 2 ** (k - 1) - 1
+    assert len(sides) == min(code.n_problems, existing)
+    counts = np.bincount(code.distinct.index)
+    assert counts.max() - counts.min() <= 1
+
+
+@pytest.mark.parametrize(("k", "n_problems"), [(5, 15), (5, 4), (9, 255), (10, 500), (12, 2000)])
+def test_dense_problems_are_distinct_up_to_the_last(k, n_problems):
+    code = dense_random(k, n_problems=n_problems, n_tries=3, random_state=0)
+    assert code.distinct.columns.shape[1] == n_problems
+
+
+@pytest.mark.parametrize("k", [3, 4, 6, 10])
+def test_the_share_of_zeros_in_a_sparse_code(k):
+    """Of columns with two sides, by counting all columns; the choice of the best adds a little."""
+    columns = np.array(list(product([-1, 0, 0, 1], repeat=k)))
+    columns = columns[(columns.max(axis=1) == 1) & (columns.min(axis=1) == -1)]
+    share = np.mean(columns == 0)
+    formula = 0.5 * (1 - 2 * 0.75 ** (k - 1) + 0.5 ** (k - 1)) / (1 - 2 * 0.75**k + 0.5**k)
+    assert formula == pytest.approx(share)
+    drawn = [sparse_random(k, n_tries=1, n_problems=30, random_state=r) for r in range(300)]
+    assert np.mean([d.matrix == 0 for d in drawn]) == pytest.approx(share, abs=0.01)
+    best = np.mean([np.mean(sparse_random(k, random_state=r).matrix == 0) for r in range(5)])
+    assert best == pytest.approx(share, abs=0.05)
 
 
 @BOTH

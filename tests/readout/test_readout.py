@@ -54,8 +54,10 @@ def test_learners_on_different_scales_need_probabilities():
 
 
 def test_calibrations_follow_the_learners():
-    both = Says("logistic", ("margin", "probability"))
-    assert choose_calibrations("auto", (MARGIN, PROBABILITY, both)) == ("sigmoid", "none", "none")
+    both = Says("logistic", ("margin", "probability"), trusted=True)
+    says = (MARGIN, PROBABILITY, both)
+    assert choose_calibrations("auto", says) == ("sigmoid", "sigmoid", "none")
+    assert choose_calibrations("auto", says, in_batches=True) == ("sigmoid", "none", "none")
 
 
 def test_argmax_needs_a_problem_for_each_class(iris):

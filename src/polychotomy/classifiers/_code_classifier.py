@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from polychotomy.arrays import Indices
 from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
-from polychotomy.codes import Code, describe_problems, resolve_code
+from polychotomy.codes import Code, check_ordered, describe_problems, resolve_code
 from polychotomy.learners import Learner
 from polychotomy.structures import single_node
 from polychotomy.training import Params, Problems, Trainer
@@ -29,8 +29,8 @@ class CodeClassifier(MetaReductionClassifier):
     code : str, Code, array-like of shape (n_classes, n_problems) or callable, \
 default="one_vs_one"
         A name of :func:`~polychotomy.available_codes`, a code, a matrix over {−1, 0, +1} (its
-        rows are the classes in sorted order), or a function of the number of classes that
-        returns a code or a matrix.
+        rows are the classes in the order of `class_order`), or a function of the number of classes
+        that returns a code or a matrix.
     decoder : str, default="auto"
         A rule of :func:`~polychotomy.decoding.decode`. ``"auto"`` takes ``"votes"`` for
         one-vs-one (all pairs of three or more classes); for other codes the loss that the
@@ -40,18 +40,28 @@ default="one_vs_one"
         ``"probability"`` predicts the class with the largest probability.
     probability : str or None, default="auto"
         How class probabilities are solved for, a method of
-        :func:`~polychotomy.probability.solve`. ``"auto"`` takes coupling for one-vs-one; for
-        one-vs-rest normalise or least squares, whichever has the lower log loss out of fold (if
-        there are folds); otherwise least squares. None: there are no probabilities, and nothing
+        :func:`~polychotomy.probability.solve`. ``"auto"`` takes coupling for one-vs-one. For other
+        codes it takes least squares, Kullback–Leibler (up to 100 classes) or, for one-vs-rest,
+        normalise: whichever has the lowest log loss out of fold where outputs are calibrated on
+        folds, and least squares where they are not. None: there are no probabilities, and nothing
         is spent on calibration.
     calibration : str, default="auto"
         How outputs become binary probabilities: ``"logistic"``, ``"sigmoid"``, ``"isotonic"``,
-        or ``"none"`` for the estimator's own probabilities. ``"auto"`` takes
-        these where the estimator minimises the logistic loss or has probabilities only, and
-        ``"sigmoid"`` otherwise.
+        or ``"none"`` for the estimator's own probabilities. ``"auto"`` takes these of learners
+        known to need nothing else: those that minimise the log loss (logistic regression, boosted
+        trees of scikit-learn, LightGBM, XGBoost and CatBoost, multi-layer perceptrons), forests,
+        and ``CalibratedClassifierCV``. Otherwise it is ``"sigmoid"``.
     cv : int, cross-validation generator, iterable or None, default=5
         The folds on whose held-out outputs the calibration is fitted: the problems are trained
         once more for each. None fits it on the outputs of the training samples, as the papers do.
+    class_order : list, "data" or None, default=None
+        The classes from first to last: row r of the code is the r-th class. ``"adjacent"`` needs
+        an order, and warns if it has only the alphabet. ``"data"`` takes the order of
+        :func:`~polychotomy.structures.order_classes`. With None it is that of an ordered
+        categorical y (pandas, or polars Enum), else the sorted one.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which those of their samples are multiplied; for estimators that
+        take weights. ``"balanced"`` takes n_samples / (n_classes · samples of the class).
     n_jobs : int, optional
         Number of joblib workers for the problems, and of threads for the probabilities.
     random_state : int, RandomState instance or None, default=None
@@ -136,6 +146,8 @@ default="one_vs_one"
         calibration: str = "auto",
         cv: Any = 5,
         *,
+        class_order: Any = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -146,6 +158,8 @@ default="one_vs_one"
         self.probability = probability
         self.calibration = calibration
         self.cv = cv
+        self.class_order = class_order
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -156,11 +170,17 @@ default="one_vs_one"
         return self._trained_estimators()
 
     def _lay_out(
-        self, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
+        self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
     ) -> Problems:
         code = self._code_for(classes, check_random_state(self.random_state))
-        names = tuple(describe_problems(code.matrix, classes))
-        return Problems(classes, code, single_node(code), names)
+        order = self._order(order, classes, X, y, params)
+        nodes, flat = single_node(code, order), code
+        if order is None:
+            check_ordered(self.code, classes)
+        else:
+            flat = Code(code.matrix[nodes[0].child], name=code.name)
+        names = tuple(describe_problems(flat.matrix, classes))
+        return Problems(classes, flat, nodes, names)
 
     def _choose_trainer(
         self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False

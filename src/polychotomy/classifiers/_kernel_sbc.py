@@ -90,6 +90,9 @@ default="class_frequencies"
         The folds on whose held-out outputs the calibration is fitted. The SVM is solved once more
         for each, beginning with the coefficients of all samples and with their weights μ, which are
         not learned again. None fits the calibration on the outputs of the training samples.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which those of their samples are multiplied.
+        ``"balanced"`` takes n_samples / (n_classes · samples of the class).
     cache_size : float or "auto", default="auto"
         Room for kernel rows, in MiB.
     dtype : {"auto", "float32", "float64"}, default="auto"
@@ -203,6 +206,7 @@ default="class_frequencies"
         calibration: str = "auto",
         shared_calibration: bool = True,
         cv: Any = 5,
+        class_weight: Any = None,
         cache_size: float | str = "auto",
         dtype: str = "auto",
         n_jobs: int | None = None,
@@ -228,6 +232,7 @@ default="class_frequencies"
         self.calibration = calibration
         self.shared_calibration = shared_calibration
         self.cv = cv
+        self.class_weight = class_weight
         self.cache_size = cache_size
         self.dtype = dtype
         self.n_jobs = n_jobs
@@ -241,7 +246,7 @@ default="class_frequencies"
         return tags
 
     def _lay_out(
-        self, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
+        self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
     ) -> Problems:
         code = self._code_for(classes, None)
         names = tuple(describe_problems(code.matrix, classes))

@@ -2,13 +2,15 @@
 
 from typing import Any, Self
 
+from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
 
-from polychotomy.arrays import Indices
+from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._reduction_classifier import ReductionClassifier
 from polychotomy.learners import Learner, check_learner
 from polychotomy.training import (
@@ -21,7 +23,11 @@ from polychotomy.training import (
     check_data,
     check_params,
     check_weights,
+    class_weights,
+    ordered_categories,
+    resolve_class_order,
     route_params,
+    weigh,
 )
 
 
@@ -33,6 +39,7 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
     """A reduction whose binary classifier is a parameter, `estimator`."""
 
     estimator: Any
+    class_order: Any
     random_state: Any
 
     # Weights go to the estimator, which is asked for them; they are none of our own.
@@ -69,11 +76,17 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         """
         self._learners()
         first = not self.__sklearn_is_fitted__()
+        order = ordered_categories(y)
         X, y = check_data(self, X, y, reset=first)
         labels, indices = check_batch_labels(y, classes, None if first else self.classes_)
         params = check_params(self, "partial_fit", X, sample_weight, fit_params)
-        problems = self._lay_out(labels, X, None, params) if first else self._problems
-        routed = self._route("partial_fit", params)
+        problems = self._lay_out(labels, order, X, None, params) if first else self._problems
+        if isinstance(self.class_weight, str):
+            raise ValueError(
+                "class_weight='balanced' needs all samples: give a dictionary to partial_fit."
+            )
+        factor = class_weights(self, labels, indices)
+        routed = self._route("partial_fit", params, factor)
         trainer: Any = self._choose_trainer(problems, routed, in_batches=True)
         if first:
             readout = self._choose_readout(problems, trainer, in_batches=True)
@@ -94,7 +107,8 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         mapping = MethodMapping()
         for method in ("fit", "partial_fit"):
             mapping.add(caller=method, callee=method)
-        return MetadataRouter(owner=self).add(**self._learners(), method_mapping=mapping)
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(**self._learners(), method_mapping=mapping)
 
     def _base(self) -> Any:
         """Return the binary classifier, or raise ValueError if it is none."""
@@ -103,10 +117,27 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
     def _learners(self) -> dict[str, Any]:
         return {"estimator": self._base()}
 
-    def _route(self, method: str, params: Params) -> dict[str, Params]:
-        return route_params(self, method, self._learners(), params)
+    def _route(self, method: str, params: Params, factor: Array | None) -> dict[str, Params]:
+        routed = route_params(self, method, self._learners(), params)
+        return {source: weigh(each, factor) for source, each in routed.items()}
+
+    def _order(
+        self, given: Any, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
+    ) -> Indices | None:
+        """Return the class indices from first to last, None if nothing says their order."""
+        return resolve_class_order(
+            given if self.class_order is None else self.class_order,
+            classes,
+            X,
+            y,
+            distance=getattr(self, "distance", "hausdorff"),
+            sample_weight=params.get("sample_weight"),
+            pairwise=get_tags(self).input_tags.pairwise,
+        )
 
     def _learns_in_batches(self) -> bool:
+        if isinstance(self.class_order, str):  # found in all samples
+            return False
         return all(hasattr(learner, "partial_fit") for learner in self._learners().values())
 
     def _trainer(

@@ -29,7 +29,10 @@ from polychotomy.training import (
     check_data,
     check_labels,
     check_params,
+    class_weights,
+    ordered_categories,
     unless_fit_fails,
+    weigh,
 )
 
 _BLOCK_OUTPUTS = 2**23
@@ -56,6 +59,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     probability: str | None
     calibration: str
     cv: Any
+    class_weight: Any
     n_jobs: int | None
     verbose: int
     classes_: NDArray[Any]
@@ -67,9 +71,12 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _lay_out(
-        self, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
+        self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
     ) -> Problems:
-        """Return the problems; without y, for training in batches, of which X is the first."""
+        """Return the problems; without y, for training in batches, of which X is the first.
+
+        `order` is what the labels say about the order of the classes, None if nothing.
+        """
 
     @abstractmethod
     def _choose_trainer(
@@ -103,18 +110,21 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """
         with unless_fit_fails(self):
             self._learners()
+            order = ordered_categories(y)
             X, y = check_data(self, X, y, numeric=self._numeric)
             classes, indices = check_labels(y)
             params = check_params(self, "fit", X, sample_weight, fit_params)
-            problems = self._lay_out(classes, X, indices, params)
-            trainer = self._choose_trainer(problems, self._route("fit", params))
+            factor = class_weights(self, classes, indices, params.get("sample_weight"))
+            problems = self._lay_out(classes, order, X, indices, weigh(params, factor))
+            trainer = self._choose_trainer(problems, self._route("fit", params, factor))
             readout = self._choose_readout(problems, trainer)
             splits = self._folds(readout, X, indices, classes)
             with self._progress(trainer, splits) as progress:
                 trained, held_out = trainer.train(
                     problems, X, indices, splits, readout.held_out_kinds, progress
                 )
-                readout = readout.calibrated(trained.counts.samples, held_out)
+                ask = Asking(trained, X)
+                readout = readout.calibrated(trained.counts.samples, held_out, ask)
             return self._keep(problems, trained, readout)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -327,9 +337,9 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             **further,
         )
 
-    def _route(self, method: str, params: Params) -> dict[str, Params]:
-        """Return the arguments of each learner."""
-        return {"estimator": params}
+    def _route(self, method: str, params: Params, factor: Array | None) -> dict[str, Params]:
+        """Return the arguments of each learner; weights are multiplied by a factor."""
+        return {"estimator": weigh(params, factor)}
 
     def _folds(self, readout: Readout, X: Any, y: Indices, classes: NDArray[Any]) -> Any:
         """Return the folds of the calibration; None if there is nothing to calibrate."""

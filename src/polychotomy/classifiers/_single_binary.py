@@ -74,6 +74,13 @@ class SingleBinaryClassifier(MetaReductionClassifier):
     cv : int, cross-validation generator, iterable or None, default=5
         The folds on whose held-out outputs the calibration is fitted: the classifier is trained
         once more for each. None fits it on the outputs of the training samples.
+    class_order : list, "data" or None, default=None
+        The classes from first to last: row r of an extension or a code is the r-th class.
+        ``"data"`` takes the order of :func:`~polychotomy.structures.order_classes`. With None it
+        is that of an ordered categorical y (pandas, or polars Enum), else the sorted one.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which those of their samples are multiplied; for estimators that
+        take weights. ``"balanced"`` takes n_samples / (n_classes · samples of the class).
     n_jobs : int, optional
         Number of joblib workers for the folds, and of threads for the probabilities.
     random_state : int, RandomState instance or None, default=None
@@ -170,6 +177,8 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         calibration: str = "auto",
         shared_calibration: bool = True,
         cv: Any = 5,
+        class_order: Any = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -183,6 +192,8 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         self.calibration = calibration
         self.shared_calibration = shared_calibration
         self.cv = cv
+        self.class_order = class_order
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -194,10 +205,11 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         return False
 
     def _lay_out(
-        self, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
+        self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
     ) -> Problems:
         rng = check_random_state(self.random_state)
-        replicas = self._replication().replicas(classes, rng)
+        order = self._order(order, classes, X, y, params)
+        replicas = self._replication().replicas(classes, rng, order)
         code = replicas.code if len(classes) > 2 else Code([[-1], [1]], name="binary")
         names = tuple(describe_problems(code.matrix, classes))
         seed = None if self.random_state is None else int(rng.randint(2**31))
@@ -218,7 +230,8 @@ class SingleBinaryClassifier(MetaReductionClassifier):
             )
         if self.n_negatives is not None:
             negatives = Negatives.of(self.n_negatives, self.negatives, k, problems.seed)
-        learner = Learner(replication.checked(self._base()), "estimator", params["estimator"])
+        base, checked = self._base(), replication.checked(self._base())
+        learner = Learner(base if k == 2 else checked, "estimator", params["estimator"])
         check_weights([learner])
         if k == 2:
             return self._trainer(problems, (learner,), in_batches=in_batches)

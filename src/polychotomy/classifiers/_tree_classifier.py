@@ -43,9 +43,11 @@ class TreeClassifier(MetaReductionClassifier):
         logistic regression.
     structure : str, Structure, path or callable, default="linkage"
         - ``"linkage"``: the tree that joins the nearest classes first, by `distance`;
-        - ``"balanced"``: the tree that halves the sorted classes;
-        - ``"chain"``: the tree that parts the most frequent class first, then the next;
-        - ``"ddag"``: all pairs of classes, of which k − 1 are asked until one class is left;
+        - ``"balanced"``: the tree that halves the classes, in the order of `class_order`;
+        - ``"chain"``: the tree that parts the most frequent class first, then the next; equally
+          frequent ones in the order of `class_order`;
+        - ``"ddag"``: all pairs of classes, of which k − 1 are asked until one class is left: the
+          first class in the order of `class_order` against the last;
         - a :class:`~polychotomy.Structure`, text in the control language (anything with a brace,
           see :func:`~polychotomy.parse_structure`), or the path of a file with it;
         - a function of X and y that returns one of these.
@@ -77,6 +79,14 @@ class TreeClassifier(MetaReductionClassifier):
         How outputs become binary probabilities, see :class:`~polychotomy.CodeClassifier`.
     cv : int, cross-validation generator, iterable or None, default=5
         The folds on whose held-out outputs the calibration is fitted.
+    class_order : list, "data" or None, default=None
+        The classes from first to last, for structures that depend on their order.
+        ``"data"`` takes the order of :func:`~polychotomy.structures.order_classes`, by `distance`.
+        With None it is that of an ordered categorical y (pandas, or polars Enum), else the sorted
+        one.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, by which those of their samples are multiplied; for estimators that
+        take weights. ``"balanced"`` takes n_samples / (n_classes · samples of the class).
     n_jobs : int, optional
         Number of joblib workers for the problems, and of threads for the probabilities.
     random_state : int, RandomState instance or None, default=None
@@ -162,6 +172,8 @@ class TreeClassifier(MetaReductionClassifier):
         calibration: str = "auto",
         cv: Any = 5,
         *,
+        class_order: Any = None,
+        class_weight: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -175,6 +187,8 @@ class TreeClassifier(MetaReductionClassifier):
         self.probability = probability
         self.calibration = calibration
         self.cv = cv
+        self.class_order = class_order
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -257,7 +271,7 @@ class TreeClassifier(MetaReductionClassifier):
         return [[estimators[s] for s in index[node.problems]] for node in self._problems.nodes]
 
     def _lay_out(
-        self, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
+        self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
     ) -> Problems:
         self._check_solve()
         structure = resolve_structure(
@@ -268,6 +282,7 @@ class TreeClassifier(MetaReductionClassifier):
             distance=self.distance,
             sample_weight=params.get("sample_weight"),
             pairwise=get_tags(self).input_tags.pairwise,
+            order=self._order(order, classes, X, y, params),
         )
         matrix, nodes = lay_out(structure, {c: r for r, c in enumerate(classes.tolist())})
         names = tuple(describe_problems(matrix, classes))

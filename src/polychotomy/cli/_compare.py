@@ -10,7 +10,17 @@ from typing import Annotated
 import typer
 
 from polychotomy.cli._disk import printable, read_data, tell_columns, telling_errors
-from polychotomy.cli._options import AsJson, Jobs, Prefer, Preference, Seed, StoreFile, check_bases
+from polychotomy.cli._options import (
+    AsJson,
+    ClassOrder,
+    Jobs,
+    Prefer,
+    Preference,
+    Seed,
+    StoreFile,
+    check_bases,
+    put_in_order,
+)
 from polychotomy.cli._reported_model import train_recommended
 from polychotomy.cli._running import (
     keeping_results,
@@ -116,6 +126,7 @@ def compare_command(
             min=2, help="Use at most this many samples per data set, drawn class by class."
         ),
     ] = None,
+    class_order: ClassOrder = None,
     prefer: Prefer = Preference.balanced,
     seed: Seed = 0,
     jobs: Jobs = -1,
@@ -153,7 +164,7 @@ def compare_command(
     with telling_interruption(store) as check, telling_errors():
         check_report(report)
         data_sets = [
-            each if samples is None else each.limited(samples, seed)
+            put_in_order(each if samples is None else each.limited(samples, seed), class_order)
             for each in _read(data or ["digits"], target)
         ]
         schedule = Schedule(
@@ -163,6 +174,7 @@ def compare_command(
             protocol=protocol,
             tuning=tune.value,
             seed=seed,
+            class_order="data" if class_order == "data" else None,
         )
         _tell_unsuited(reductions, base)
         for remark in schedule.remarks:
@@ -177,7 +189,7 @@ def compare_command(
             task = schedule.task_of(summary.recommendation.method)
             _show(summary, failures, title, as_json)
             if len(data_sets) == 1 and not as_json:
-                _show_next_step(task, (data or ["digits"])[0], target)
+                _show_next_step(task, (data or ["digits"])[0], target, class_order)
             if report is not None:
                 model = train_recommended(task, schedule.samples_of(task), jobs)
                 write_report(cells, report, title, summary, model)
@@ -194,10 +206,11 @@ def _show(summary: Summary, failures: list[Failure], title: str, as_json: bool) 
         print_summary(summary, title)
 
 
-def _show_next_step(task: Task, data: str, target: str | None) -> None:
+def _show_next_step(task: Task, data: str, target: str | None, class_order: str | None) -> None:
     """Print the command that trains what is recommended."""
     words = ["polychotomy", "fit", data, *(["--target", target] if target else [])]
     words += ["--base", task.base, "--reduction", task.reduction]
+    words += ["--class-order", class_order] if class_order else []
     words += ["--tune"] if task.tuner is not None else []
     typer.echo(printable(f"Train it with: {shlex.join([*words, '-o', f'{task.data_set}.skops'])}"))
 

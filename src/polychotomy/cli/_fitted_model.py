@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polychotomy.cli._model_files import Model
+from polychotomy.cli._options import put_in_order
 from polychotomy.errors import DataError
 from polychotomy.evaluate import (
     DEFAULT_FOLDS,
@@ -33,6 +34,7 @@ def train_model(
     base: str,
     reduction: str,
     tune: bool,
+    class_order: str | None,
     prefer: str,
     seed: int,
     jobs: int,
@@ -52,17 +54,20 @@ def train_model(
         The binary learner; the reduction, or "auto".
     tune : bool
         Whether to tune the learner.
+    class_order : str or None
+        As --class-order.
     prefer : str
         What is recommended, see :func:`polychotomy.evaluate.recommend`.
     seed, jobs : int
     run : callable
         Computes the cells of a schedule.
     """
-    samples = Samples.of(bunch)
+    samples = put_in_order(Samples.of(bunch), class_order)
     _check_counts(samples)
     names = ["standard"] if reduction == "auto" else [reduction]
     tuning = "greedy" if tune else "none"
-    schedule = Schedule(samples, names, [base], tuning=tuning, seed=seed)
+    by_data = "data" if class_order == "data" else None
+    schedule = Schedule(samples, names, [base], tuning=tuning, seed=seed, class_order=by_data)
     cells, failures = run(schedule)
     if not cells:
         raise ValueError(failures[0].reason)
@@ -138,9 +143,9 @@ def _problem_errors(classifier: Any, X: Any, y: NDArray[Any]) -> list[float | No
         ddag = classifier.structure == "ddag"
         again.set_params(structure="ddag" if ddag else classifier.structure_, solve="auto")
     elif hasattr(classifier, "code"):
-        again.set_params(code=classifier.code_)
+        again.set_params(code=classifier.code_, class_order=classifier.classes_.tolist())
     code = _flat_code(classifier)
-    indices = np.searchsorted(classifier.classes_, y)
+    indices = np.searchsorted(classifier.classes_, np.asarray(y))
     outputs = np.full((len(y), code.n_problems), np.nan)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Calibration by")

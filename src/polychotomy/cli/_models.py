@@ -25,7 +25,7 @@ from polychotomy.cli._disk import (
 from polychotomy.cli._explanation import explanation, facts_of
 from polychotomy.cli._fitted_model import train_model
 from polychotomy.cli._model_files import Model, load_model, save_model, writing
-from polychotomy.cli._options import AsJson, Jobs, Prefer, Preference, Seed, check_bases
+from polychotomy.cli._options import AsJson, ClassOrder, Jobs, Prefer, Preference, Seed, check_bases
 from polychotomy.cli._running import run_with_progress, tell, telling_interruption
 from polychotomy.evaluate import Schedule
 from polychotomy.reductions import available_bases
@@ -56,6 +56,7 @@ def fit_command(
     tune: Annotated[
         bool, typer.Option("--tune", help="Choose the classifier's parameters too; takes longer.")
     ] = False,
+    class_order: ClassOrder = None,
     prefer: Prefer = Preference.balanced,
     seed: Seed = 0,
     jobs: Jobs = -1,
@@ -80,6 +81,7 @@ def fit_command(
             base=base,
             reduction=reduction,
             tune=tune,
+            class_order=class_order,
             prefer=prefer.value,
             seed=seed,
             jobs=jobs,

@@ -1,5 +1,6 @@
 """Options that several commands have."""
 
+import csv
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from polychotomy.evaluate import Samples
 from polychotomy.reductions import available_bases
 
 
@@ -26,6 +28,13 @@ def check_bases(bases: Sequence[str], *, tuned: bool) -> None:
         if tuned and name not in available_bases(tunable=True):
             names = ", ".join(available_bases(tunable=True))
             raise typer.BadParameter(f"only these can be tuned: {names}", param_hint="--tune")
+
+
+def put_in_order(samples: Samples, class_order: str | None) -> Samples:
+    """Return samples with their classes in the order of --class-order, unless the data decide."""
+    if class_order is None or class_order == "data":
+        return samples
+    return samples.in_order(next(csv.reader([class_order], skipinitialspace=True), []))
 
 
 class Preference(StrEnum):
@@ -48,6 +57,14 @@ Seed = Annotated[
 ]
 Jobs = Annotated[
     int, typer.Option(callback=_check_jobs, help="Worker processes; -1 for all cores.")
+]
+ClassOrder = Annotated[
+    str | None,
+    typer.Option(
+        help="The classes from first to last, with commas (and quotes, if a name has one), or "
+        "data for the order found in the training samples: for codes such as adjacent. By default "
+        "the sorted order."
+    ),
 ]
 StoreFile = Annotated[
     Path | None,

@@ -7,7 +7,14 @@ from polychotomy.codes._hadamard import orthogonal
 from polychotomy.codes._parameters import check_int
 from polychotomy.codes._problem_words import describe_problems, problem_words
 from polychotomy.codes._random import dense_random, sparse_random
-from polychotomy.codes._registry import available_codes, check_rows, make_code, resolve_code
+from polychotomy.codes._registry import (
+    available_codes,
+    check_ordered,
+    check_rows,
+    make_code,
+    order_remark,
+    resolve_code,
+)
 from polychotomy.codes._standard import adjacent, exhaustive, one_vs_one, one_vs_rest
 from polychotomy.codes._targets import Targets
 
@@ -20,6 +27,7 @@ __all__ = [
     "bch",
     "check_entries",
     "check_int",
+    "check_ordered",
     "check_rows",
     "dense_random",
     "describe_problems",
@@ -30,6 +38,7 @@ __all__ = [
     "make_code",
     "one_vs_one",
     "one_vs_rest",
+    "order_remark",
     "orthogonal",
     "problem_words",
     "resolve_code",

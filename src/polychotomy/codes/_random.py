@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from polychotomy.arrays import Matrix
 from polychotomy.codes._code import Code, _largest_dot, equal_rows
+from polychotomy.codes._distinct import distinct_problems
 from polychotomy.codes._parameters import check_int
 from polychotomy.errors import CodeError
 
@@ -21,6 +22,7 @@ from polychotomy.errors import CodeError
 _FEW_CLASSES = 64
 _BATCH_ENTRIES = 2**21
 _ENUMERABLE = 2**20
+_FEW_PROBLEMS = 2**8
 _FEW_TRIES = 100
 _TRIES = 10_000
 _WORTHWHILE_ENTRIES = 2**28
@@ -51,6 +53,9 @@ def dense_random(
     random_state: Any = None,
 ) -> Code:
     """Return the best of many random codes over {−1, +1}.
+
+    No problem comes twice, nor its complement, while there are others: there are 2^(k−1) − 1, fewer
+    than the default number of problems for up to five classes, where they come again in turn.
 
     Parameters
     ----------
@@ -88,7 +93,12 @@ def sparse_random(
     n_tries: int | None = None,
     random_state: Any = None,
 ) -> Code:
-    """Return the best of many random codes over {−1, 0, +1}, half of whose entries are 0.
+    """Return the best of many random codes over {−1, 0, +1}.
+
+    Entries are drawn with 0 as likely as the two sides together. As every problem must have two
+    sides, the share of zeros is ½ (1 − 2·¾^(k−1) + ½^(k−1)) / (1 − 2·¾^k + ½^k), 22 % for three
+    classes, 48 % for ten, and half of the entries for many; the choice of the best draw changes it
+    by a few points. Problems may come again.
 
     Parameters
     ----------
@@ -199,6 +209,8 @@ def _draw_two_sided(
 ) -> Matrix:
     """Draw codes whose columns are uniform among those with a class on either side."""
     n, k, ell = shape
+    if 0 not in alphabet.symbols:
+        return _draw_distinct(shape, rng)
     columns = np.empty((k, n * ell), dtype=np.int8)
     missing = np.arange(n * ell)
     while missing.size:
@@ -208,18 +220,46 @@ def _draw_two_sided(
     return columns.reshape(k, n, ell).transpose(1, 0, 2)
 
 
+def _draw_distinct(shape: tuple[int, int, int], rng: np.random.Generator) -> Matrix:
+    """Draw dense codes that have no problem again before they have all of them.
+
+    The problems of k classes are numbered from 1 to 2^(k−1) − 1, as in the exhaustive code.
+    """
+    n, k, ell = shape
+    end = 2 ** (k - 1)
+    if end <= _FEW_PROBLEMS:
+        rounds = [rng.random((n, end - 1)).argsort(axis=1) for _ in range(ceil(ell / (end - 1)))]
+        numbers = np.concatenate(rounds, axis=1)[:, :ell].astype(np.uint64) + np.uint64(1)
+    else:
+        numbers = rng.integers(1, end, size=(n, ell), dtype=np.uint64)
+        again: tuple[Any, ...] = (np.arange(n),)
+        while again[0].size:
+            order = numbers.argsort(axis=1)
+            ordered = np.take_along_axis(numbers, order, axis=1)
+            draw, place = np.nonzero(ordered[:, 1:] == ordered[:, :-1])
+            again = draw, order[draw, place + 1]
+            numbers[again] = rng.integers(1, end, size=len(draw), dtype=np.uint64)
+    shift = np.arange(k, dtype=np.uint64)[:, np.newaxis]
+    minus = (numbers[:, np.newaxis] >> shift) & np.uint64(1)
+    signs = rng.choice(np.array([-1, 1], dtype=np.int8), size=(n, 1, ell))
+    return np.where(minus, -signs, signs)
+
+
 def _draw_different(
     alphabet: _Alphabet, k: int, ell: int, n_tries: int, rng: np.random.Generator
 ) -> Matrix | None:
-    """Return the best of a few draws without replacement, which suffice for short codes."""
+    """Return the best of a few draws without replacement, which suffice for short codes.
+
+    The best has the most distinct problems and, of those, the largest row distance.
+    """
     words = alphabet.codewords(ell)
     words = words[words.any(axis=1)]
-    best, limit = None, float(ell + 1)
+    best, limit = None, (1, float(ell + 1))
     for _ in range(min(n_tries, _FEW_TRIES) if len(words) >= k else 0):
         draw = words[rng.choice(len(words), size=k, replace=False)]
         if _is_code(draw):
-            dot = _largest_dot(draw)
-            best, limit = (draw, dot) if dot < limit else (best, limit)
+            found = -distinct_problems(draw).columns.shape[1], _largest_dot(draw)
+            best, limit = (draw, found) if found < limit else (best, limit)
     return best
 
 

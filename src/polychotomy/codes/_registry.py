@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from inspect import signature
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,8 @@ _CODES: dict[str, Callable[..., Code]] = {
     "orthogonal": orthogonal,
     "adjacent": adjacent,
 }
+
+_ORDERED = ("adjacent",)
 
 
 def available_codes() -> tuple[str, ...]:
@@ -93,6 +96,24 @@ def resolve_code(code: Any, classes: NDArray[Any], rng: Any, name: str = "code")
         made = Code(made)
     check_rows(made.matrix, classes, name)
     return made
+
+
+def order_remark(code: Any, classes: NDArray[Any]) -> str:
+    """Return what is wrong where a code, by name, needs an order and has the alphabet, else ""."""
+    names = [label for label in classes.tolist() if isinstance(label, str)]
+    if not isinstance(code, str) or code not in _ORDERED or len(names) < 3:
+        return ""
+    return (
+        f"The code {code!r} is for ordered classes, and these are in alphabetical order: "
+        f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''}. Say their order by class_order "
+        "(--class-order), a list or 'data', or by an ordered categorical y."
+    )
+
+
+def check_ordered(code: Any, classes: NDArray[Any]) -> None:
+    """Warn if a code, by name, is for ordered classes and these have only the alphabet."""
+    if remark := order_remark(code, classes):
+        warn(remark, UserWarning, stacklevel=2)
 
 
 def check_rows(matrix: NDArray[Any], classes: NDArray[Any], name: str) -> None:

@@ -148,7 +148,12 @@ def trained_for(contestants: Sequence[Contestant]) -> Any:
 
 
 def name_contestants(
-    reductions: str | Sequence[str], bases: Sequence[str], seed: int, *, tuned: bool = False
+    reductions: str | Sequence[str],
+    bases: Sequence[str],
+    seed: int,
+    *,
+    tuned: bool = False,
+    class_order: str | None = None,
 ) -> list[Contestant]:
     """Return reductions × bases by their names, with a seed as their random state.
 
@@ -164,7 +169,7 @@ def name_contestants(
                 f"{', '.join(available_bases(tunable=True))}, or no tuning."
             )
     return [
-        Contestant.of(reduction, learner, base, random_state=seed)
+        Contestant.of(reduction, learner, base, random_state=seed, class_order=class_order)
         for base, learner in learners.items()
         for reduction in suitable_reductions(reductions, learner)[0]
     ]

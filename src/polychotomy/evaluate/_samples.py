@@ -1,6 +1,6 @@
 """A data set with its labels and its fixed split."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
@@ -32,6 +32,8 @@ class Samples:
         Row numbers of the fixed split.
     labels : ndarray of shape (n_classes,) or None
         The classes as they were given, in the order of `classes`.
+    ordered : bool
+        Whether the classes have an order, that of `classes`.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Samples:
     train: Indices | None = None
     test: Indices | None = None
     labels: NDArray[Any] | None = None
+    ordered: bool = False
 
     @classmethod
     def of(cls, bunch: Any) -> "Samples":
@@ -89,9 +92,24 @@ class Samples:
         return cls(name, frame, indices, tuple(str(label) for label in found), train, test, found)
 
     @property
-    def targets(self) -> NDArray[Any]:
-        """The label of each sample, as it was given."""
+    def targets(self) -> Any:
+        """The label of each sample, as it was given; of ordered classes as a categorical."""
+        if self.ordered:
+            pd = require("pandas", extra="data")
+            return pd.Categorical.from_codes(self.y, self.labels, ordered=True)
         return self.y if self.labels is None else self.labels[self.y]
+
+    def in_order(self, names: Sequence[str]) -> "Samples":
+        """Return the samples with ordered classes, by their names from first to last."""
+        if sorted(names) != sorted(self.classes):
+            raise DataError(
+                f"{self.name}: the order of the classes must have each of them once: "
+                f"{', '.join(self.classes)}. Got {', '.join(names)}."
+            )
+        order = np.array([self.classes.index(name) for name in names])
+        labels = None if self.labels is None else self.labels[order]
+        y = np.argsort(order)[self.y]
+        return replace(self, y=y, classes=tuple(names), labels=labels, ordered=True)
 
     def limited(self, n_samples: int, seed: int = 0) -> "Samples":
         """Return at most so many of the samples, each class in proportion, and none without any.

@@ -10,6 +10,7 @@ from typing import Any
 from joblib import effective_n_jobs
 
 from polychotomy.arrays import Indices
+from polychotomy.codes import order_remark
 from polychotomy.errors import DataError, unknown_name
 from polychotomy.evaluate._bench import compute
 from polychotomy.evaluate._cell import Cell, Failure
@@ -70,6 +71,9 @@ class Schedule:
         well, or not at all.
     seed : int, default=0
         Draws folds, random codes and what is random in the learners.
+    class_order : "data" or None, default=None
+        Whether methods given by name order the classes by their training samples, see
+        :class:`~polychotomy.CodeClassifier`; otherwise their order is that of the data set.
 
     Attributes
     ----------
@@ -107,6 +111,7 @@ class Schedule:
         tuning: str = "none",
         preparation: str = "standard",
         seed: int = 0,
+        class_order: str | None = None,
     ) -> None:
         data_sets = [data] if isinstance(data, Samples) else list(data)
         self._samples = {samples.fingerprint: samples for samples in data_sets}
@@ -123,7 +128,11 @@ class Schedule:
         ready = [each for each in methods if isinstance(each, Contestant)]
         if named or not ready:
             names = methods if isinstance(methods, str) else named
-            ready = name_contestants(names, bases, seed, tuned=tuner is not None) + ready
+            tuned = tuner is not None
+            made = name_contestants(names, bases, seed, tuned=tuned, class_order=class_order)
+            ready = made + ready
+            if class_order is None:
+                self.remarks += tuple(_unordered(data_sets, made))
         self.tasks = tuple(
             _make_task(samples.name, method, fold, settings, rows, seed, tuner)
             for samples in data_sets
@@ -237,6 +246,16 @@ class Schedule:
         except ChildProcessError as error:
             error.add_note("Cells that are in a store are not computed again.")
             raise
+
+
+def _unordered(data_sets: Sequence[Samples], methods: Sequence[Contestant]) -> Iterator[str]:
+    """Yield what there is to say about codes for ordered classes that have only the alphabet."""
+    codes = dict.fromkeys(getattr(each.classifier, "code", None) for each in methods)
+    for samples in data_sets:
+        if samples.labels is None or samples.ordered:
+            continue
+        remarks = [order_remark(code, samples.labels) for code in codes]
+        yield from (f"{samples.name}: {remark}" for remark in remarks if remark)
 
 
 def _compute_group(group: Sequence[Task], shared: Mapping[str, Samples]) -> list[Cell | Failure]:

@@ -3,19 +3,22 @@
 from inspect import signature
 from typing import Any
 
-from sklearn.metrics import check_scoring
+from sklearn.metrics import accuracy_score, check_scoring, make_scorer
 from sklearn.utils.metadata_routing import _routing_enabled, process_routing
 from sklearn.utils.validation import _check_method_params
 
 
 def check_scorer(classifier: Any, scoring: Any) -> Any:
-    """Return the scorer of a name, a function or None."""
+    """Return the scorer of a name, a function or None: the accuracy, weighted if samples are."""
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise ValueError(
             "The 'scoring' parameter must be a name, a function or None: reductions are "
             f"compared by one score. Got {type(scoring).__name__}."
         )
-    return check_scoring(classifier, scoring)
+    if scoring is not None:
+        return check_scoring(classifier, scoring)
+    accuracy = make_scorer(accuracy_score)
+    return accuracy.set_score_request(sample_weight=True) if _routing_enabled() else accuracy
 
 
 def uses_probabilities(scorer: Any) -> bool:

@@ -41,7 +41,7 @@ from polychotomy.evaluate._task import Task, Tuner, train_task
 from polychotomy.learners import check_learner
 from polychotomy.parallel import map_tasks
 from polychotomy.reductions import Expansion, make_base, untrained
-from polychotomy.training import check_data, check_labels, unless_fit_fails
+from polychotomy.training import check_data, check_labels, ordered_categories, unless_fit_fails
 
 
 def _best_has(method: str) -> Callable[[Any], bool]:
@@ -91,6 +91,11 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         With ``"standard"``, arrays and data frames are prepared within each fold by
         :class:`~polychotomy.evaluate.Preparation`. Sparse matrices, kernels and texts are left as
         they are, and so is everything if the estimator is a pipeline.
+    class_order : list, "data" or None, default=None
+        As in :class:`~polychotomy.CodeClassifier`, for all reductions.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes in training, as in :class:`~polychotomy.CodeClassifier`, for all
+        reductions. Scores are not weighted by them.
     refit : bool, default=True
         Whether to train the chosen reduction on all samples.
     level : float, default=0.05
@@ -185,6 +190,8 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tune: Any = None,
         prefer: str = "balanced",
         preparation: str | None = "standard",
+        class_order: Any = None,
+        class_weight: Any = None,
         refit: bool = True,
         level: float = 0.05,
         n_jobs: int | None = None,
@@ -199,6 +206,8 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.tune = tune
         self.prefer = prefer
         self.preparation = preparation
+        self.class_order = class_order
+        self.class_weight = class_weight
         self.refit = refit
         self.level = level
         self.n_jobs = n_jobs
@@ -223,12 +232,13 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self
         """
         with unless_fit_fails(self):
+            order = ordered_categories(y) if self.class_order is None else self.class_order
             X, y = check_data(self, X, y)
             classes, indices = check_labels(y)
             self._check_parameters()
             scorer, seed = self._scorer(), self._seed()
             samples = Samples("samples", X, indices, tuple(map(str, classes)), labels=classes)
-            rows, units, skipped = self._tasks(samples, y, scorer, seed, params)
+            rows, units, skipped = self._tasks(samples, y, scorer, seed, order, params)
             cells = finished_cells(units, self._run(units, samples), samples, self.error_score)
             advice = recommend(
                 cells.values(),
@@ -252,58 +262,22 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the labels that the chosen classifier predicts.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
+        """Return what the chosen classifier predicts, see :meth:`.CodeClassifier.predict`."""
         return self._trained().predict(X)
 
     @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
-        """Return the class probabilities of the chosen classifier, if it has them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-        """
+        """Return its class probabilities, see :meth:`.CodeClassifier.predict_proba`."""
         return self._trained().predict_proba(X)
 
     @available_if(_best_has("predict_log_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithms of the class probabilities, if there are any.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        log_probabilities : ndarray of shape (n_samples, n_classes)
-        """
+        """Return their logarithms, see :meth:`.CodeClassifier.predict_log_proba`."""
         return self._trained().predict_log_proba(X)
 
     @available_if(_best_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Array:
-        """Return the score of each class by the chosen classifier.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples, n_classes), or (n_samples,) with two classes
-        """
+        """Return its class scores, see :meth:`.CodeClassifier.decision_function`."""
         return self._trained().decision_function(X)
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
@@ -378,12 +352,19 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return int(check_random_state(self.random_state).randint(2**31))
 
     def _tasks(
-        self, samples: Samples, y: NDArray[Any], scorer: Any, seed: int, params: dict[str, Any]
+        self,
+        samples: Samples,
+        y: NDArray[Any],
+        scorer: Any,
+        seed: int,
+        order: Any,
+        params: dict[str, Any],
     ) -> tuple[dict[str, Any], list[list[Task]], dict[str, str]]:
         """Return what is compared, its tasks fold by fold, and what is skipped for which reason."""
         X, classes = samples.data, np.asarray(samples.labels)
         base = make_base("logistic") if self.estimator is None else check_learner(self.estimator)
         options = {"random_state": seed, "n_jobs": None}
+        options |= {"class_order": order, "class_weight": self.class_weight}
         expansion = Expansion(base, classes, uses_probabilities(scorer), options)
         rows, skipped = expansion.of(self.reductions)
         fit_params, split_params, score_params = route_params(self, X, params, scorer)

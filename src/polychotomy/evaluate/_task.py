@@ -17,6 +17,7 @@ from polychotomy.evaluate._contestant import Contestant
 from polychotomy.evaluate._greedy import GreedySearchCV
 from polychotomy.evaluate._preparation import make_preparation
 from polychotomy.evaluate._samples import Samples
+from polychotomy.evaluate._scoring import check_scorer
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ class Tuner:
             tuned.set_params(n_jobs=n_jobs)
         options = {
             "cv": StratifiedKFold(self.n_folds, shuffle=True, random_state=seed),
-            "scoring": self.scoring,
+            "scoring": check_scorer(tuned, self.scoring),
             "refit": False,
             "error_score": self.error_score,
         }

@@ -46,16 +46,47 @@ _LOSS_OF_PARAMETER = {
     },
 }
 
+# Learners whose probabilities are used as they are, by package and class, so that none is imported:
+# those that minimise the log loss, with the values of the parameter that says so; Gaussian
+# processes; what is calibrated already; and averages of trees, which a sigmoid makes worse. Not
+# among them: joint likelihoods (naive Bayes, discriminant analysis), single trees and neighbours,
+# which it makes better.
+_TRUSTED: dict[tuple[str, str], tuple[str, tuple[str | None, ...]] | None] = {
+    **{
+        ("sklearn", name): None
+        for name in (
+            "BaggingClassifier",
+            "CalibratedClassifierCV",
+            "ExtraTreesClassifier",
+            "GaussianProcessClassifier",
+            "HistGradientBoostingClassifier",
+            "LogisticRegression",
+            "LogisticRegressionCV",
+            "MLPClassifier",
+            "RandomForestClassifier",
+        )
+    },
+    ("sklearn", "GradientBoostingClassifier"): ("loss", ("log_loss",)),
+    ("sklearn", "SGDClassifier"): ("loss", ("log_loss",)),
+    ("catboost", "CatBoostClassifier"): ("loss_function", (None, "Logloss", "CrossEntropy")),
+    ("lightgbm", "LGBMClassifier"): ("objective", (None, "binary", "cross_entropy", "xentropy")),
+    ("tabpfn", "TabPFNClassifier"): None,
+    ("xgboost", "XGBClassifier"): ("objective", (None, "binary:logistic")),
+}
+
 
 class Says(NamedTuple):
     """What a learner's outputs are.
 
     `loss` is the margin loss that it minimises, None if not known; `kinds` are the kinds of output
-    that it offers, of "margin" and "probability".
+    that it offers, of "margin" and "probability"; `trusted` says whether its probabilities need no
+    calibration, and `name` what it is called.
     """
 
     loss: str | None
     kinds: tuple[str, ...]
+    trusted: bool = False
+    name: str = "the estimator"
 
 
 @runtime_checkable
@@ -95,10 +126,11 @@ class Learner:
 
     @property
     def says(self) -> Says:
-        """The loss that it minimises, and the kinds of output that it offers."""
+        """The loss that it minimises, the kinds of output that it offers, and their worth."""
         methods = {"margin": "decision_function", "probability": "predict_proba"}
         kinds = tuple(kind for kind, name in methods.items() if hasattr(self.estimator, name))
-        return Says(minimised_loss(self.estimator), kinds)
+        trusted = "probability" in kinds and has_trusted_probabilities(self.estimator)
+        return Says(minimised_loss(self.estimator), kinds, trusted, type(self.estimator).__name__)
 
     @property
     def is_frozen(self) -> bool:
@@ -221,6 +253,26 @@ def minimised_loss(estimator: Any) -> str | None:
         if ancestor.__name__ in _LOSS_OF_PARAMETER:
             return _LOSS_OF_PARAMETER[ancestor.__name__].get(learner.loss)
     return None
+
+
+def has_trusted_probabilities(estimator: Any) -> bool:
+    """Return whether the probabilities of a learner are known to need no calibration.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from polychotomy.learners import has_trusted_probabilities
+    >>> has_trusted_probabilities(LogisticRegression()), has_trusted_probabilities(GaussianNB())
+    (True, False)
+    """
+    learner = _innermost(estimator)
+    for ancestor in type(learner).__mro__:
+        key = ancestor.__module__.partition(".")[0], ancestor.__name__
+        if key in _TRUSTED:
+            condition = _TRUSTED[key]
+            return condition is None or getattr(learner, condition[0], None) in condition[1]
+    return False
 
 
 def with_options(estimator: Any, text: str, known: Mapping[str, Any]) -> Any:

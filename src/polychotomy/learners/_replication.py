@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.frozen import FrozenEstimator
 
-from polychotomy.arrays import Array
+from polychotomy.arrays import Array, Indices
 from polychotomy.codes import (
     Code,
     available_codes,
+    check_ordered,
     check_rows,
     make_code,
     one_vs_one,
@@ -35,7 +36,7 @@ class Concatenated(BaseEstimator):
         The matrix E: ``"identity"``, ``"single"`` (the column 1, …, k), ``"hamming"``, ``"bch"``,
         ``"orthogonal"`` or another name of :func:`~polychotomy.available_codes`, a code (−1 is
         written as 0, and 0 as ½), a matrix of real numbers, or a function of the number of classes
-        that returns a code or a matrix. Its rows are the classes in sorted order.
+        that returns a code or a matrix. Its rows are the classes in the order of `class_order`.
     scale : float, default=1.0
         Factor of the extension. With an RBF kernel, only distances between rows matter: a small
         scale makes the classes' replicas alike, a large one separates them, as one-vs-rest does.
@@ -61,12 +62,18 @@ class Concatenated(BaseEstimator):
         """How outputs are decoded: the class with the largest one wins."""
         return "argmax"
 
-    def replicas(self, classes: NDArray[Any], rng: Any) -> Concatenation:
-        """Return the replicas for these classes; `rng` draws random codes."""
+    def replicas(
+        self, classes: NDArray[Any], rng: Any, order: Indices | None = None
+    ) -> Concatenation:
+        """Return the replicas for these classes; `rng` draws random codes.
+
+        `order` has the class of each row of a matrix, by default that of its own number.
+        """
         scale: Any = self.scale
         if not isinstance(scale, Real) or not 0 < float(scale) < np.inf:
             raise ValueError(f"The 'scale' parameter must be a positive number. Got {scale!r}.")
         E = float(scale) * resolve_extension(self.extension, classes, rng)
+        E = E if order is None else E[np.argsort(order)]
         return Concatenation(one_vs_rest(len(classes)), E)
 
     def checked(self, estimator: Any) -> Any:
@@ -107,9 +114,18 @@ class SingleCall(BaseEstimator):
         """How outputs are decoded."""
         return self.decoder
 
-    def replicas(self, classes: NDArray[Any], rng: Any) -> Concatenation:
-        """Return the replicas for these classes; `rng` draws random codes."""
+    def replicas(
+        self, classes: NDArray[Any], rng: Any, order: Indices | None = None
+    ) -> Concatenation:
+        """Return the replicas for these classes; `rng` draws random codes.
+
+        `order` has the class of each row of a matrix, by default that of its own number.
+        """
         code = resolve_code(self.code, classes, rng)
+        if order is None:
+            check_ordered(self.code, classes)
+        else:
+            code = Code(code.matrix[np.argsort(order)], name=code.name)
         return Concatenation(code, np.eye(code.n_problems))
 
     def checked(self, estimator: Any) -> Any:
@@ -142,7 +158,7 @@ class Kesler(BaseEstimator):
         """How outputs are decoded."""
         return "linear"
 
-    def replicas(self, classes: NDArray[Any], rng: Any) -> Placement:
+    def replicas(self, classes: NDArray[Any], rng: Any, order: Indices | None = None) -> Placement:
         """Return the replicas for these classes."""
         return Placement(one_vs_one(len(classes)))
 

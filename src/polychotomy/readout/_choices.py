@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import log_loss
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.calibration import CALIBRATIONS, Calibrator, choose_calibration
@@ -12,7 +11,7 @@ from polychotomy.codes import Code
 from polychotomy.decoding import RULES, SIGN_RULES, check_one_vs_one
 from polychotomy.errors import unknown_name
 from polychotomy.learners import Says
-from polychotomy.probability import METHODS, check_method, is_one_vs_rest, solve
+from polychotomy.probability import METHODS, check_method, is_one_vs_rest
 from polychotomy.structures import Node
 
 NO_PROBABILITIES = (
@@ -64,9 +63,16 @@ def choose_methods(method: Any, nodes: Sequence[Node]) -> tuple[str, ...]:
     return tuple(_choose_method(method, node.code) for node in nodes)
 
 
-def choose_calibrations(calibration: Any, says: Sequence[Says]) -> tuple[str, ...]:
+def choose_calibrations(
+    calibration: Any, says: Sequence[Says], *, in_batches: bool = False
+) -> tuple[str, ...]:
     """Return the calibration of each distinct problem."""
-    chosen = {said: choose_calibration(calibration, *said) for said in set(says)}
+    chosen = {
+        said: choose_calibration(
+            calibration, said.kinds, trusted=said.trusted, in_batches=in_batches, name=said.name
+        )
+        for said in says
+    }
     return tuple(chosen[said] for said in says)
 
 
@@ -90,20 +96,6 @@ def fit_calibrators(
         None if name == "none" else CALIBRATIONS[name](*parts)
         for name, parts in zip(calibrations, data, strict=True)
     )
-
-
-def better_method(q: Array, code: Code, child: Indices, weight: Array) -> str:
-    """Return the method with the lower log loss for one-vs-rest: normalise or least squares.
-
-    Probabilities are kept off 0, where the log loss of one sample would decide.
-    """
-    labels = np.arange(code.n_classes)
-    losses = {}
-    for method in ("normalise", "least_squares"):
-        p = np.maximum(solve(q, code, method), 1e-6)
-        p /= p.sum(axis=1, keepdims=True)
-        losses[method] = log_loss(child, p, labels=labels, sample_weight=weight)
-    return min(losses, key=lambda method: losses[method])
 
 
 def _choose_rule(decoder: object, said: Says, code: Code) -> tuple[str, str]:

@@ -81,8 +81,8 @@ def eliminate(readout: "Readout", ask: "Ask") -> tuple[Array, list[Visit]]:
     The problem of the first and the last class that are left is asked, and the loser is
     eliminated: k − 1 problems for each sample. Also returned are the visits.
     """
-    n, k = ask.n_samples, readout.code.n_classes
-    matrix = readout.code.matrix
+    n, node = ask.n_samples, readout.nodes[0]
+    matrix, k = node.code.matrix, node.code.n_classes
     pair = {tuple(np.flatnonzero(column).tolist()): s for s, column in enumerate(matrix.T)}
     first, last = np.zeros(n, dtype=np.intp), np.full(n, k - 1)
     scores = np.empty((n, k))
@@ -100,7 +100,7 @@ def eliminate(readout: "Readout", ask: "Ask") -> tuple[Array, list[Visit]]:
             np.where(first_wins, last - 1, last),
         )
     scores[np.arange(n), first] = k - 1
-    return scores, visits
+    return scores[:, node.child], visits
 
 
 def smallest_leads(readout: "Readout", ask: "Ask") -> Array:

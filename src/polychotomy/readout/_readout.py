@@ -17,10 +17,10 @@ from polychotomy.decoding import (
     decode,
 )
 from polychotomy.learners import Says
-from polychotomy.probability import is_one_vs_rest, solve
+from polychotomy.probability import solve
 from polychotomy.readout import _paths
+from polychotomy.readout._better_methods import better_methods
 from polychotomy.readout._choices import (
-    better_method,
     choose_calibrations,
     choose_methods,
     choose_rules,
@@ -135,7 +135,7 @@ class Readout:
         calibrations = methods = None
         if probability is not None:
             methods = choose_methods(probability, nodes)
-            calibrations = choose_calibrations(calibration, says)
+            calibrations = choose_calibrations(calibration, says, in_batches=in_batches)
             if in_batches and set(calibrations) != {"none"}:
                 calibrations = methods = None
         rules, forms = choose_rules(decoder, nodes, says, distinct.index, methods is not None)
@@ -167,7 +167,7 @@ class Readout:
             for name, said in zip(calibrations, self.says, strict=True)
         )
 
-    def calibrated(self, counts: Array, held_out: Any = None) -> "Readout":
+    def calibrated(self, counts: Array, held_out: Any = None, ask: Ask | None = None) -> "Readout":
         """Return the readout with calibrators, and with a method where "auto" left it open.
 
         Parameters
@@ -176,6 +176,8 @@ class Readout:
             Total weight of each problem's samples.
         held_out : HeldOut, optional
             Needed if :attr:`needs_calibration`.
+        ask : Ask, optional
+            About the training samples; needed with held-out outputs.
         """
         if self.calibrations is None or self.methods is None:
             return self
@@ -196,7 +198,9 @@ class Readout:
             shared=self.shared,
         )
         found = replace(self, methods=methods, calibrators=calibrators, counts=counts)
-        return found._with_better_methods(self.methods, held_out) if held_out.by_folds else found
+        if ask is None or not held_out.by_folds:
+            return found
+        return replace(found, methods=better_methods(found, self.methods, held_out, ask))
 
     def replace(self, *, decoder: Any = None, probability: Any = "auto") -> "Readout":
         """Return a readout with another decoder, or another way to probabilities.
@@ -252,8 +256,7 @@ class Readout:
             return _paths.eliminate(self, ask)[0]
         if len(self.nodes) > 1:
             return _paths.smallest_leads(self, ask)
-        place = np.argsort([-1 - below for below in self.nodes[0].below])
-        return self.node_scores(0, ask)[:, place]
+        return self.node_scores(0, ask)[:, self.nodes[0].child]
 
     def decision(self, scores: Array) -> Array:
         """Return scores as ``decision_function`` does: one column's worth for two classes."""
@@ -281,7 +284,7 @@ class Readout:
         """Return the winning classes, and which of them to accept."""
         if rule == "votes":
             outputs = self.outputs(ask)
-            scores = self._decoded(0, outputs, "votes")
+            scores = self._decoded(0, outputs, "votes")[:, self.nodes[0].child]
             return scores.argmax(axis=1), accepted_by_votes(outputs, self.code)
         assert threshold is not None
         if rule == "probability":
@@ -349,7 +352,7 @@ class Readout:
                 "The outputs of the binary problems must be numbers. Got NaN for sample "
                 f"{np.argwhere(np.isnan(outputs))[0, 0]}; check that its features are valid."
             )
-        q = np.column_stack([self._calibrate(s, o) for s, o in zip(which, outputs.T, strict=True)])
+        q = np.column_stack([self.calibrate(s, o) for s, o in zip(which, outputs.T, strict=True)])
         return np.where(self.distinct.sign[problems] > 0, q[:, place], 1 - q[:, place])
 
     def child_probabilities(self, i: int, ask: Ask, rows: Indices | None = None) -> Array:
@@ -384,7 +387,7 @@ class Readout:
         counts = self.counts[self.distinct.index[node.problems]]
         return solve(q, node.code, method, sample_counts=counts, n_jobs=self.n_jobs)
 
-    def _calibrate(self, s: int, outputs: Array) -> Array:
+    def calibrate(self, s: int, outputs: Array) -> Array:
         """Return the probability of the + side of one distinct problem."""
         assert self.calibrators is not None
         calibrator = self.calibrators[s]
@@ -408,21 +411,6 @@ class Readout:
             columns = [c for c, each in enumerate(kinds) if each == kind]
             outputs[:, columns] = ask(kind, which[columns].tolist(), rows)
         return outputs
-
-    def _with_better_methods(self, asked: Sequence[str], held_out: Any) -> "Readout":
-        """Settle, on held-out outputs, how one-vs-rest nodes are solved where "auto" was asked."""
-        methods = list(self.methods or ())
-        y = held_out.targets.y
-        for i, node in enumerate(self.nodes):
-            if asked[i] != "auto" or not is_one_vs_rest(node.code):
-                continue
-            samples = np.flatnonzero(node.child[y] >= 0)  # every problem here has all of them
-            which = self.distinct.index[node.problems]
-            q = np.column_stack([self._calibrate(s, held_out.outputs[s]) for s in which])
-            q = np.where(self.distinct.sign[node.problems] > 0, q, 1 - q)
-            weight = held_out.weights[which[0]][samples]
-            methods[i] = better_method(q, node.code, node.child[y[samples]], weight)
-        return replace(self, methods=tuple(methods))
 
 
 def _centred(p: Array) -> Array:

@@ -72,7 +72,12 @@ class Expansion:
         if reason := plain.unsuited(self.estimator):
             skipped[plain.name] = reason
             return []
-        code = self._code(plain.name, plain.make(self.estimator, **self.options), skipped)
+        try:
+            made = plain.make(self.estimator, **self.options)
+        except ValueError as error:
+            skipped[plain.name] = str(error)
+            return []
+        code = self._code(plain.name, made, skipped)
         if code is None:
             return []
         decoders = self._decoders(asked, code) if asked.decoder == ANY else [asked.decoder]

@@ -53,7 +53,8 @@ def make_learned_kernel(estimator: Any, **options: Any) -> Any:
     svm = SharedKernelSVC() if estimator is None else estimator
     if reason := why_no_kernel(svm):
         raise ValueError(reason)
-    options.pop("random_state", None)  # there is nothing random in it
+    for name in ("random_state", "class_order"):  # neither changes anything
+        options.pop(name, None)
     if options.get("n_jobs") is None:
         options["n_jobs"] = svm.n_jobs
     names = ("C", "gamma", "cache_size", "dtype", "device")
@@ -61,15 +62,23 @@ def make_learned_kernel(estimator: Any, **options: Any) -> Any:
     return KernelSBCClassifier(**taken, svm_tol=svm.tol, **options)
 
 
-def make_native(estimator: Any, random_state: Any = None, **_: Any) -> Any:
+def make_native(
+    estimator: Any, random_state: Any = None, class_weight: Any = None, **_: Any
+) -> Any:
     """Return the learner itself, which can separate several classes."""
     made = make_base("logistic") if estimator is None else clone(check_learner(estimator))
-    seeds = {
-        name: random_state
+    options = {"random_state": random_state, "class_weight": class_weight}
+    unset = {
+        name: options[name.rpartition("__")[2]]
         for name, value in made.get_params(deep=True).items()
-        if name.rpartition("__")[2] == "random_state" and value is None
+        if name.rpartition("__")[2] in options and value is None
     }
-    return made.set_params(**seeds)
+    if class_weight is not None and not any(name.endswith("class_weight") for name in unset):
+        raise ValueError(
+            "The native form of a learner needs a parameter class_weight where classes are "
+            f"weighed. {type(made).__name__} has none, or has its own weights."
+        )
+    return made.set_params(**unset)
 
 
 def make_majority(*_: Any, **__: Any) -> Any:

@@ -63,8 +63,9 @@ def chain(classes: Iterable[Any], frequencies: ArrayLike | None = None) -> Struc
     ----------
     classes : iterable of labels
     frequencies : array-like of shape (n_classes,), optional
-        Class frequencies. If given, the most frequent class is separated first, which suits very
-        unbalanced classes (Ramanan's unbalanced tree); otherwise the first class is.
+        Class frequencies. If given, the most frequent class is separated first, of equally
+        frequent ones the first, which suits very unbalanced classes (Ramanan's unbalanced tree);
+        otherwise the first class is.
     """
     made = [Structure.of_class(label) for label in classes]
     _check_any(made)
@@ -137,7 +138,13 @@ def linkage(
     return from_linkage(_linkage(D, method), classes)
 
 
-def order_classes(X: Any, y: ArrayLike, *, distance: Any = "hausdorff") -> Indices:
+def order_classes(
+    X: Any,
+    y: ArrayLike,
+    *,
+    distance: Any = "hausdorff",
+    sample_weight: ArrayLike | None = None,
+) -> Indices:
     """Return an order of the classes with close neighbours, for ``adjacent`` codes.
 
     The order minimises the sum of the distances between neighbours: exactly for up to 12 classes,
@@ -150,6 +157,8 @@ def order_classes(X: Any, y: ArrayLike, *, distance: Any = "hausdorff") -> Indic
         Labels.
     distance : str or callable, default="hausdorff"
         Between classes, see :func:`class_distances`.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights, see :func:`class_distances`.
 
     Returns
     -------
@@ -173,7 +182,7 @@ def order_classes(X: Any, y: ArrayLike, *, distance: Any = "hausdorff") -> Indic
     from scipy.cluster.hierarchy import leaves_list, optimal_leaf_ordering
     from scipy.spatial.distance import squareform
 
-    D = class_distances(X, y, distance)
+    D = class_distances(X, y, distance, sample_weight=sample_weight)
     if len(D) <= 2:
         return np.arange(len(D))
     if len(D) <= _EXACT_CLASSES:

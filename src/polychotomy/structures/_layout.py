@@ -31,8 +31,10 @@ class Node:
     below: tuple[int, ...]
 
 
-def single_node(code: Code) -> tuple[Node, ...]:
+def single_node(code: Code, order: Indices | None = None) -> tuple[Node, ...]:
     """Return the layout of a flat code: one node whose children are the classes, in order.
+
+    `order` has the class of each row of the code, by default 0, 1, …
 
     Examples
     --------
@@ -41,8 +43,9 @@ def single_node(code: Code) -> tuple[Node, ...]:
     >>> single_node(one_vs_rest(3))[0].below
     (-1, -2, -3)
     """
-    k = code.n_classes
-    return (Node(code, slice(0, code.n_problems), np.arange(k), tuple(-1 - r for r in range(k))),)
+    order = np.arange(code.n_classes) if order is None else order
+    below = tuple(-1 - r for r in order.tolist())
+    return (Node(code, slice(0, code.n_problems), np.argsort(order), below),)
 
 
 def lay_out(structure: Structure, row: dict[object, int]) -> tuple[Matrix, tuple[Node, ...]]:

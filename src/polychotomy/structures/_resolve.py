@@ -4,13 +4,14 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from polychotomy.arrays import Indices
 from polychotomy.codes import one_vs_one
 from polychotomy.errors import StructureError, unknown_name
 from polychotomy.structures._build import BUILDERS
-from polychotomy.structures._convert import from_code
+from polychotomy.structures._convert import from_code, relabel
 from polychotomy.structures._known_labels import with_labels
 from polychotomy.structures._language import MAX_CHARACTERS, parse_structure
 from polychotomy.structures._structure import Structure
@@ -34,6 +35,7 @@ def resolve_structure(
     distance: Any,
     sample_weight: Any,
     pairwise: bool,
+    order: Indices | None = None,
 ) -> Structure:
     """Return the structure that a classifier's 'structure' parameter describes.
 
@@ -53,6 +55,8 @@ def resolve_structure(
     sample_weight : array-like of shape (n_samples,), or None
     pairwise : bool
         Whether X is a precomputed kernel.
+    order : ndarray of shape (n_classes,), optional
+        The class indices from first to last, for builders and "ddag"; by default 0, 1, …
 
     Returns
     -------
@@ -67,7 +71,7 @@ def resolve_structure(
     >>> print(resolve_structure("balanced", classes, None, None, **options))
     "" {elm oak}
     """
-    labels = classes.tolist()
+    labels = classes.tolist() if order is None else classes[order].tolist()
     if callable(structure):
         structure = structure(X, classes if y is None else classes[y])
     if isinstance(structure, str) and structure == "ddag":
@@ -78,8 +82,9 @@ def resolve_structure(
                 f"structure={structure!r} measures distances between samples, for which a "
                 "precomputed kernel is not enough. Give another structure, such as 'balanced'."
             )
-        y_labels = classes if y is None else classes[y]
-        return BUILDERS[structure].make(X, y_labels, distance, sample_weight)
+        rank = np.arange(len(labels)) if order is None else np.argsort(order)
+        tree = BUILDERS[structure].make(X, rank if y is None else rank[y], distance, sample_weight)
+        return relabel(tree, dict(enumerate(labels)))
     if isinstance(structure, Structure):
         return with_labels(structure, labels)
     return parse_structure(_text(structure), labels)

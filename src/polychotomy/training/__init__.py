@@ -1,5 +1,6 @@
 """From problems to trained problems and held-out outputs."""
 
+from polychotomy.training._class_order import ordered_categories, resolve_class_order
 from polychotomy.training._inputs import (
     Params,
     check_batch_labels,
@@ -7,8 +8,10 @@ from polychotomy.training._inputs import (
     check_labels,
     check_params,
     check_weights,
+    class_weights,
     route_params,
     unless_fit_fails,
+    weigh,
 )
 from polychotomy.training._joint_trainer import JointlyTrained, JointTrainer
 from polychotomy.training._problems import (
@@ -45,7 +48,11 @@ __all__ = [
     "check_labels",
     "check_params",
     "check_weights",
+    "class_weights",
+    "ordered_categories",
+    "resolve_class_order",
     "route_params",
     "shared_problems",
     "unless_fit_fails",
+    "weigh",
 ]

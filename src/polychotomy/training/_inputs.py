@@ -7,12 +7,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array, check_consistent_length, column_or_1d, get_tags
+from sklearn.utils import (
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+    compute_class_weight,
+    get_tags,
+)
 from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled, process_routing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, has_fit_parameter, validate_data
 
-from polychotomy.arrays import Indices
+from polychotomy.arrays import Array, Indices
 from polychotomy.kernel import check_samples, is_on_device
 
 Params = dict[str, Any]
@@ -121,6 +127,48 @@ def check_params(
     return {**params, "sample_weight": _check_sample_weight(sample_weight, X)}
 
 
+def class_weights(
+    classifier: Any, classes: NDArray[Any], y: Indices, sample_weight: Any = None
+) -> Array | None:
+    """Return the factor of each sample by the 'class_weight' of a classifier, None if it has none.
+
+    Raises ValueError for a wrong one, and for a learner whose own 'class_weight' names the classes:
+    it knows only the two sides of each problem.
+    """
+    known = set(classes.tolist()) - {0, 1}
+    for learner in classifier._learners().values():
+        for name, own in learner.get_params(deep=True).items():
+            if name.endswith("class_weight") and isinstance(own, Mapping) and known & {*own}:
+                raise ValueError(
+                    f"The parameter {name!r} of {type(learner).__name__} weighs the two sides of "
+                    "each binary problem, 0 and 1. To weigh the classes, give 'class_weight' to "
+                    f"{type(classifier).__name__}."
+                )
+    given = classifier.class_weight
+    if given is None:
+        return None
+    if not isinstance(given, Mapping) and not (isinstance(given, str) and given == "balanced"):
+        raise ValueError(
+            "The 'class_weight' parameter must be a dictionary of classes and weights, 'balanced' "
+            f"or None. Got {given!r}."
+        )
+    given = dict(given) if isinstance(given, Mapping) else given
+    factors = compute_class_weight(
+        given, classes=classes, y=classes[y], sample_weight=sample_weight
+    )
+    if not (np.isfinite(factors) & (factors >= 0)).all():
+        raise ValueError("The weights in 'class_weight' must be finite and not negative.")
+    return np.asarray(factors[y], dtype=float)
+
+
+def weigh(params: Params, factor: Array | None) -> Params:
+    """Return arguments of ``fit`` whose weights are multiplied by a factor for each sample."""
+    if factor is None:
+        return params
+    weight = params.get("sample_weight")
+    return {**params, "sample_weight": factor if weight is None else factor * np.asarray(weight)}
+
+
 def route_params(
     classifier: Any, method: str, estimators: Mapping[str, Any], params: Params
 ) -> dict[str, Params]:
@@ -151,9 +199,9 @@ def check_weights(learners: Iterable[Any]) -> None:
         given = "sample_weight" in learner.params
         if given and not has_fit_parameter(learner.estimator, "sample_weight"):
             raise ValueError(
-                f"{type(learner.estimator).__name__} takes no sample_weight. Leave the weights "
-                "out, take another estimator or, for a pipeline, use scikit-learn's metadata "
-                "routing."
+                f"{type(learner.estimator).__name__} takes no sample_weight. Leave the weights (or "
+                "'class_weight') out, take another estimator or, for a pipeline, use "
+                "scikit-learn's metadata routing."
             )
 
 

@@ -1,0 +1,70 @@
+"""The order of the classes: as given, as an ordered categorical has it, or found in the data."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polychotomy.arrays import Indices
+from polychotomy.structures import order_classes
+
+
+def ordered_categories(y: Any) -> list[Any] | None:
+    """Return the categories of ordered labels (pandas' ordered categorical, polars' Enum) in order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from polychotomy.training import ordered_categories
+    >>> ordered_categories(pd.Categorical(["low", "high"], ["low", "mid", "high"], ordered=True))
+    ['low', 'mid', 'high']
+    """
+    dtype = getattr(y, "dtype", None)
+    if getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum":
+        return list(dtype.categories)  # type: ignore[union-attr]
+    return None
+
+
+def resolve_class_order(
+    given: Any,
+    classes: NDArray[Any],
+    X: Any,
+    y: Indices | None,
+    *,
+    distance: Any = "hausdorff",
+    sample_weight: Any = None,
+    pairwise: bool = False,
+) -> Indices | None:
+    """Return the class indices from first to last; None if nobody ordered the classes.
+
+    Parameters
+    ----------
+    given : list of labels, "data" or None
+        Labels that y does not have are left out; ``"data"`` is the order of
+        :func:`~polychotomy.structures.order_classes`.
+    classes : ndarray of shape (n_classes,)
+        The sorted labels.
+    X, y, distance, sample_weight, pairwise
+        What :func:`~polychotomy.structures.resolve_structure` takes.
+    """
+    if given is None:
+        return None
+    if isinstance(given, str) and given == "data":
+        if pairwise:
+            raise ValueError(
+                "class_order='data' measures distances between samples, for which a precomputed "
+                "kernel is not enough. Give the classes in their order."
+            )
+        return order_classes(X, np.asarray(y), distance=distance, sample_weight=sample_weight)
+    if isinstance(given, str) or not np.iterable(given):
+        raise ValueError(
+            "The 'class_order' parameter must be a list of the classes in their order, 'data' or "
+            f"None. Got {given!r}."
+        )
+    labels = np.asarray(given, dtype=object).tolist()
+    place = {label: r for r, label in enumerate(labels)}
+    missing = [label for label in classes.tolist() if label not in place]
+    if missing or len(place) < len(labels):
+        wrong = f"{missing[0]!r} is missing" if missing else "one is there twice"
+        raise ValueError(f"The 'class_order' parameter must have each class of y once: {wrong}.")
+    return np.argsort([place[label] for label in classes.tolist()])
