@@ -16,8 +16,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from polychotomy import datasets
-from polychotomy.cli import _reported_model, _running
+from polychotomy import datasets, evaluate
+from polychotomy.cli import _running
 from polychotomy.cli._app import app
 from polychotomy.datasets import make_preprocessor
 from polychotomy.evaluate import Failure, Progress, Samples, Schedule, Store, _bench
@@ -242,7 +242,7 @@ def test_a_bad_store_is_told(land, tmp_path):
 def test_a_locked_store_is_told(land, tmp_path, monkeypatch):
     store = tmp_path / "land.sqlite"
     Store(store).close()
-    monkeypatch.setattr(_running, "Store", lambda path: Store(path, timeout=0.1))
+    monkeypatch.setattr(evaluate, "Store", lambda path: Store(path, timeout=0.1))
     with closing(sqlite3.connect(store, isolation_level=None)) as database:
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
         database.execute("BEGIN EXCLUSIVE")
@@ -331,7 +331,7 @@ def test_a_model_that_cannot_be_trained_does_not_spoil_the_report(land, tmp_path
     def fail(*_, **__):
         raise ValueError("Classification needs at least two classes.")
 
-    monkeypatch.setattr(_reported_model, "train_task", fail)
+    monkeypatch.setattr(evaluate, "train_task", fail)
     path = tmp_path / "land.html"
     result = run(land, *FAST, "--protocol", "cv3", "--report", path)
     assert "The report shows no trained model: Classification needs at least two" in result.stderr

@@ -15,7 +15,7 @@ skops_io = pytest.importorskip("skops.io", reason="model files need skops")
 
 
 import polychotomy  # noqa: E402
-from polychotomy.cli import _models  # noqa: E402
+from polychotomy.cli import _fitted_model  # noqa: E402
 from polychotomy.cli._app import app  # noqa: E402
 from polychotomy.cli._model_files import load_model, writing  # noqa: E402
 from polychotomy.reductions import available_bases  # noqa: E402
@@ -319,7 +319,7 @@ def test_a_model_keeps_what_it_says(folder):
 
 
 def test_places_that_cannot_be_written_are_told_before_training(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(_models, "train_model", lambda *_, **__: pytest.fail("trained"))
+    monkeypatch.setattr(_fitted_model, "train_model", lambda *_, **__: pytest.fail("trained"))
     for out, message in (
         (tmp_path / "missing" / "m.skops", "there is no folder"),
         (tmp_path, "is a folder"),
@@ -367,7 +367,7 @@ def test_interrupted(folder, tmp_path, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_models, "train_model", interrupt)
+    monkeypatch.setattr(_fitted_model, "train_model", interrupt)
     said = run("fit", "wine", "-o", tmp_path / "m", status=130).stderr
     assert said.strip() == "Interrupted."
     assert list(tmp_path.iterdir()) == []

@@ -5,12 +5,22 @@ import shlex
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from polychotomy.cli._disk import printable, read_data, tell_columns, telling_errors
-from polychotomy.cli._options import AsJson, Jobs, Prefer, Preference, Seed, StoreFile, check_bases
+from polychotomy.cli._options import (
+    BASES,
+    REDUCTIONS,
+    AsJson,
+    Jobs,
+    Prefer,
+    Preference,
+    Seed,
+    StoreFile,
+    check_bases,
+)
 from polychotomy.cli._reported_model import train_recommended
 from polychotomy.cli._running import (
     keeping_results,
@@ -20,23 +30,9 @@ from polychotomy.cli._running import (
     telling_interruption,
 )
 from polychotomy.cli._summary_tables import check_report, print_summary, write_report
-from polychotomy.evaluate import (
-    DEFAULT_FOLDS,
-    Failure,
-    Protocol,
-    Samples,
-    Schedule,
-    Summary,
-    Task,
-    summarise,
-)
-from polychotomy.reductions import (
-    Reduction,
-    available_bases,
-    available_reductions,
-    make_base,
-    suitable_reductions,
-)
+
+if TYPE_CHECKING:
+    from polychotomy.evaluate import Failure, Samples, Summary, Task
 
 
 class Tuning(StrEnum):
@@ -50,21 +46,24 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _check_reductions(text: str) -> str:
+def _check_reductions(text: str) -> None:
+    from polychotomy.reductions import Reduction
+
     try:
         for name in _names(text):
             if name not in ("standard", "all"):
                 Reduction.of(name)
     except (ValueError, TypeError) as error:
-        raise typer.BadParameter(str(error)) from None
-    return text
+        raise typer.BadParameter(str(error), param_hint="--reductions") from None
 
 
 def _check_protocol(text: str) -> str:
+    from polychotomy.evaluate import Protocol
+
     try:
         return str(Protocol.of(text))
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise typer.BadParameter(str(error), param_hint="--protocol") from None
 
 
 def compare_command(
@@ -84,26 +83,24 @@ def compare_command(
     ] = None,
     base: Annotated[
         str,
-        typer.Option(help=f"Binary learners, with commas: {', '.join(available_bases())}."),
+        typer.Option(help=f"Binary learners, with commas: {BASES}."),
     ] = "logistic",
     reductions: Annotated[
         str,
         typer.Option(
-            callback=_check_reductions,
             help="standard, all that suit the learners, or names with commas, such as "
             "one_vs_one,bch:hamming "
-            f"({', '.join(available_reductions())}).",
+            f"({REDUCTIONS}).",
         ),
     ] = "standard",
     protocol: Annotated[
         str,
         typer.Option(
-            callback=_check_protocol,
             help="cvN: N-fold cross-validation. split: the data set's own test part, or else 30 % "
             "drawn once. split_cvN: its own test part, or else N folds. repeatN: N draws of 30 %; "
             "repeatN:TRAIN/TEST: N draws of so many samples.",
         ),
-    ] = f"cv{DEFAULT_FOLDS}",
+    ] = "cv5",
     tune: Annotated[
         Tuning,
         typer.Option(
@@ -150,6 +147,10 @@ def compare_command(
     be computed; 2 wrong usage; 130 interrupted.
     """
     check_bases(_names(base), tuned=tune is Tuning.greedy)
+    _check_reductions(reductions)
+    protocol = _check_protocol(protocol)
+    from polychotomy.evaluate import Schedule, summarise
+
     with telling_interruption(store) as check, telling_errors():
         check_report(report)
         data_sets = [
@@ -183,7 +184,7 @@ def compare_command(
                 write_report(cells, report, title, summary, model)
 
 
-def _show(summary: Summary, failures: list[Failure], title: str, as_json: bool) -> None:
+def _show(summary: "Summary", failures: "list[Failure]", title: str, as_json: bool) -> None:
     if as_json:
         failed = [
             {"data_set": f.data_set, "method": f.reduction, "fold": f.fold, "reason": f.reason}
@@ -194,7 +195,7 @@ def _show(summary: Summary, failures: list[Failure], title: str, as_json: bool) 
         print_summary(summary, title)
 
 
-def _show_next_step(task: Task, data: str, target: str | None) -> None:
+def _show_next_step(task: "Task", data: str, target: str | None) -> None:
     """Print the command that trains what is recommended."""
     words = ["polychotomy", "fit", data, *(["--target", target] if target else [])]
     words += ["--base", task.base, "--reduction", task.reduction]
@@ -204,6 +205,8 @@ def _show_next_step(task: Task, data: str, target: str | None) -> None:
 
 def _tell_unsuited(reductions: str, base: str) -> None:
     """Say once for each learner and reason what "standard" and "all" leave out."""
+    from polychotomy.reductions import make_base, suitable_reductions
+
     for learner in _names(base):
         left_out: dict[str, list[str]] = {}
         _, unsuited = suitable_reductions(_names(reductions), make_base(learner))
@@ -213,8 +216,10 @@ def _tell_unsuited(reductions: str, base: str) -> None:
             tell(f"Skipped with {learner}: {', '.join(names)}. {reason}")
 
 
-def _read(data: list[str], target: str | None) -> list[Samples]:
+def _read(data: list[str], target: str | None) -> "list[Samples]":
     """Return all data sets; files whose names are equal but for the folder go by their paths."""
+    from polychotomy.evaluate import Samples
+
     bunches = [read_data(each, target) for each in data]
     for bunch in bunches:
         tell_columns(bunch, target)
@@ -227,7 +232,7 @@ def _read(data: list[str], target: str | None) -> list[Samples]:
     return [replace(samples, name=each) for samples, each in zip(found, data, strict=True)]
 
 
-def _title(data_sets: list[Samples]) -> str:
+def _title(data_sets: "list[Samples]") -> str:
     if len(data_sets) > 1:
         return f"{len(data_sets)} data sets"
     (one,) = data_sets

@@ -9,9 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from polychotomy.errors import PolychotomyError
 from polychotomy.files import replacing
@@ -101,7 +99,7 @@ def tell_columns(samples: Any, target: str | None) -> None:
         typer.echo(printable(f"{samples.name}: {remark}"), err=True)
 
 
-def read_samples(path: str, target: str | None) -> tuple[NDArray[np.float64], NDArray[Any]]:
+def read_samples(path: str, target: str | None) -> tuple[Any, Any]:
     """Return features, standardised and one-hot, and labels."""
     from polychotomy.datasets import make_preprocessor
 

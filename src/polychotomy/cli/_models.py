@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -22,13 +22,12 @@ from polychotomy.cli._disk import (
     tell_columns,
     telling_errors,
 )
-from polychotomy.cli._explanation import explanation, facts_of
-from polychotomy.cli._fitted_model import train_model
-from polychotomy.cli._model_files import Model, load_model, save_model, writing
-from polychotomy.cli._options import AsJson, Jobs, Prefer, Preference, Seed, check_bases
+from polychotomy.cli._options import BASES, AsJson, Jobs, Prefer, Preference, Seed, check_bases
 from polychotomy.cli._running import run_with_progress, tell, telling_interruption
-from polychotomy.evaluate import Schedule
-from polychotomy.reductions import available_bases
+
+if TYPE_CHECKING:
+    from polychotomy.cli._model_files import Model
+    from polychotomy.evaluate import Schedule
 
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file written by polychotomy fit.")
@@ -44,9 +43,7 @@ def fit_command(
             help="The column of the labels; by default class, target, label or y, else the last."
         ),
     ] = None,
-    base: Annotated[
-        str, typer.Option(help=f"The binary classifier: {', '.join(available_bases())}.")
-    ] = "logistic",
+    base: Annotated[str, typer.Option(help=f"The binary classifier: {BASES}.")] = "logistic",
     reduction: Annotated[
         str,
         typer.Option(
@@ -71,6 +68,9 @@ def fit_command(
     --base svm --tune -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`
     """
     check_bases([base], tuned=tune)
+    from polychotomy.cli._fitted_model import train_model
+    from polychotomy.cli._model_files import save_model
+
     with telling_interruption(None) as check, telling_errors(), _telling_warnings():
         check_can_write(out)
         samples = read_data(data, target)
@@ -96,7 +96,7 @@ def fit_command(
         typer.echo(f"Ask it about new samples with: polychotomy predict {name} FILE")
 
 
-def _run(schedule: Schedule, jobs: int, check: Callable[[], None]) -> Any:
+def _run(schedule: "Schedule", jobs: int, check: Callable[[], None]) -> Any:
     """Compute the cells, with a progress bar in a terminal."""
     for remark in schedule.remarks:
         tell(remark)
@@ -128,6 +128,8 @@ def predict_command(
     Examples: `polychotomy predict land.skops new.csv`, `polychotomy predict land.skops new.csv
     --proba --reject 0.8 -o classes.csv`
     """
+    from polychotomy.cli._model_files import writing
+
     with telling_errors(), _telling_warnings():
         if out is not None:
             check_can_write(out)
@@ -150,6 +152,8 @@ def explain_command(
 
     Examples: `polychotomy explain land.skops`, `polychotomy explain land.skops --json`
     """
+    from polychotomy.cli._explanation import explanation, facts_of
+
     with telling_errors():
         loaded = _load(model)
         if as_json:
@@ -160,14 +164,16 @@ def explain_command(
             console.print(part, markup=False)
 
 
-def _load(path: Path) -> Model:
+def _load(path: Path) -> "Model":
+    from polychotomy.cli._model_files import load_model
+
     model, warning = load_model(path)
     if warning:
         typer.echo(warning, err=True)
     return model
 
 
-def _features(model: Model, data: str) -> Any:
+def _features(model: "Model", data: str) -> Any:
     """Return the columns that a model goes by, of a file or a known data set."""
     from polychotomy import datasets
 
@@ -181,7 +187,7 @@ def _features(model: Model, data: str) -> Any:
 
 
 def _predictions(
-    model: Model, frame: Any, proba: bool, reject: float | None
+    model: "Model", frame: Any, proba: bool, reject: float | None
 ) -> dict[str, list[Any]]:
     """Return the columns of the answer."""
     pipeline = model.pipeline

@@ -1,4 +1,7 @@
-"""Options that several commands have."""
+"""Options that several commands have.
+
+Help is shown without loading the library: names that it lists are written out here.
+"""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -7,7 +10,12 @@ from typing import Annotated
 
 import typer
 
-from polychotomy.reductions import available_bases
+BASES = "logistic, svm, poly_svm, linear_svm, ridge, lda, adaboost, tree, boosting"
+REDUCTIONS = (
+    "one_vs_rest, one_vs_one, exhaustive, dense_random, sparse_random, hamming, bch, orthogonal, "
+    "adjacent, linkage_tree, balanced_tree, chain, ddag, sbc_identity, sbc_single, sbc_hamming, "
+    "sbc_bch, sbc_ecoc, sbc_kernel, sbc_kernel_frequencies, native, majority"
+)
 
 
 def _check_jobs(jobs: int) -> int:
@@ -19,6 +27,8 @@ def _check_jobs(jobs: int) -> int:
 
 def check_bases(bases: Sequence[str], *, tuned: bool) -> None:
     """Refuse learners that are unknown, or that have nothing to tune."""
+    from polychotomy.reductions import available_bases
+
     for name in bases:
         if name not in available_bases():
             names = ", ".join(available_bases())

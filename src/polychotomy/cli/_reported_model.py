@@ -1,16 +1,20 @@
 """The model that a report shows: the recommended method, trained on all samples."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from polychotomy.cli._running import tell
-from polychotomy.evaluate import Samples, Task, train_task
+
+if TYPE_CHECKING:
+    from polychotomy.evaluate import Samples, Task
 
 
-def train_recommended(task: Task, samples: Samples, jobs: int) -> Any:
+def train_recommended(task: "Task", samples: "Samples", jobs: int) -> Any:
     """Return the method of a task, trained on all samples, and tell the user what takes so long.
 
     None, with the reason told, if it cannot be trained: a report can do without.
     """
+    from polychotomy.evaluate import train_task
+
     method = f"{task.reduction} ({task.base})"
     tell(f"Training {method} on all {len(samples.y)} samples of {samples.name} for the report …")
     try:

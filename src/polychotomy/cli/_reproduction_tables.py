@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from polychotomy import datasets
+from polychotomy.lab import experiments
 from polychotomy.lab.experiments import (
     Comparison,
     Experiment,
@@ -82,8 +83,9 @@ def _cells(figure: Figure, several: bool) -> list[str | Text]:
     ]
 
 
-def print_experiments(known: Sequence[Experiment], as_json: bool) -> None:
+def print_experiments(as_json: bool) -> None:
     """Print which experiments there are, what each needs and how long it takes."""
+    known = [experiments.get(name) for name in experiments.names()]
     if as_json:
         typer.echo(json.dumps([_facts(each) for each in known], indent=2))
         return

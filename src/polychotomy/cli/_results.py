@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -15,8 +15,10 @@ from rich.text import Text
 from polychotomy.cli._disk import check_can_write, printable, telling_errors
 from polychotomy.cli._options import AsJson, Prefer, Preference
 from polychotomy.cli._summary_tables import check_report, print_summary, write_report
-from polychotomy.evaluate import Cell, Store, comparisons, summarise
 from polychotomy.files import replacing
+
+if TYPE_CHECKING:
+    from polychotomy.evaluate import Cell
 
 results_app = typer.Typer(
     help="List, look at and export the results that `polychotomy compare --store` keeps.",
@@ -34,6 +36,8 @@ def list_results(store: StoreFile, as_json: AsJson = False) -> None:
 
     Examples: `polychotomy results list land.sqlite`, `polychotomy results list land.sqlite --json`
     """
+    from polychotomy.evaluate import comparisons
+
     with telling_errors():
         groups = comparisons(_cells(store))
     counts = [
@@ -69,6 +73,8 @@ def show_results(
     A report is of a single comparison. Examples: `polychotomy results show land.sqlite`,
     `polychotomy results show land.sqlite --data-set land --report land.html`
     """
+    from polychotomy.evaluate import comparisons, summarise
+
     with telling_errors():
         check_report(report)
         groups = comparisons(_cells(store, data_set, base))
@@ -117,12 +123,14 @@ def export_results(
     typer.echo(f"{len(rows)} rows in {file}", err=True)
 
 
-def _cells(store: Path, data_set: str | None = None, base: str | None = None) -> list[Cell]:
+def _cells(store: Path, data_set: str | None = None, base: str | None = None) -> "list[Cell]":
+    from polychotomy.evaluate import Store
+
     with Store(store, create=False) as opened:
         return list(opened.cells(data_set, base=base))
 
 
-def _identity(cell: Cell) -> dict[str, Any]:
+def _identity(cell: "Cell") -> dict[str, Any]:
     return {
         "data_set": cell.data_set,
         "reduction": cell.reduction,
@@ -134,7 +142,7 @@ def _identity(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _cell_rows(cell: Cell) -> Iterator[dict[str, Any]]:
+def _cell_rows(cell: "Cell") -> Iterator[dict[str, Any]]:
     metrics = ("error", "log_loss", "brier", "uncertainty_coefficient")
     yield {
         **_identity(cell),
@@ -152,7 +160,7 @@ def _cell_rows(cell: Cell) -> Iterator[dict[str, Any]]:
     }
 
 
-def _prediction_rows(cell: Cell) -> Iterator[dict[str, Any]]:
+def _prediction_rows(cell: "Cell") -> Iterator[dict[str, Any]]:
     for i, row in enumerate(cell.rows.tolist()):
         probability = None if cell.probabilities is None else cell.probabilities[i]
         yield {

@@ -10,14 +10,15 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from threading import current_thread, main_thread
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as ProgressBar
 
 from polychotomy.cli._disk import printable
-from polychotomy.evaluate import Cell, Failure, Progress, Schedule, Store
+
+if TYPE_CHECKING:
+    from polychotomy.evaluate import Cell, Failure, Progress, Schedule, Store
 
 _INTERRUPTED = 130
 _ENDINGS = tuple(
@@ -28,8 +29,8 @@ _SHARE = 0.02  # and of the time gone by: a run of a day should not fill a log
 
 
 def run_with_progress(
-    schedule: Schedule, store: Store | None, jobs: int, check: Callable[[], None]
-) -> tuple[list[Cell], list[Failure]]:
+    schedule: "Schedule", store: "Store | None", jobs: int, check: Callable[[], None]
+) -> "tuple[list[Cell], list[Failure]]":
     """Run a schedule, and show how many cells are done and how long the rest takes.
 
     `check` is called after every cell.
@@ -38,7 +39,7 @@ def run_with_progress(
     live = sys.stderr.isatty() and console.is_interactive
     with _bar(console) if live else nullcontext(_lines()) as show:
 
-        def advance(progress: Progress) -> None:
+        def advance(progress: "Progress") -> None:
             check()
             show(progress)
 
@@ -46,14 +47,17 @@ def run_with_progress(
 
 
 @contextmanager
-def _bar(console: Console) -> Iterator[Callable[[Progress], None]]:
+def _bar(console: Console) -> "Iterator[Callable[[Progress], None]]":
     """Yield a function that shows progress in a terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as ProgressBar
+
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), "{task.fields[left]}")
     shown = [TextColumn(c) if isinstance(c, str) else c for c in columns]
     with ProgressBar(*shown, console=console, transient=True) as bar:
         task = bar.add_task("comparing", total=None, left="")
 
-        def show(progress: Progress) -> None:
+        def show(progress: "Progress") -> None:
             bar.update(
                 task,
                 completed=progress.done,
@@ -65,11 +69,11 @@ def _bar(console: Console) -> Iterator[Callable[[Progress], None]]:
         yield show
 
 
-def _lines() -> Callable[[Progress], None]:
+def _lines() -> "Callable[[Progress], None]":
     """Return a function that tells progress in lines: one at the start, then now and then."""
     start = told = monotonic()
 
-    def show(progress: Progress) -> None:
+    def show(progress: "Progress") -> None:
         nonlocal told
         now = monotonic()
         early = now - told < max(_PAUSE, _SHARE * (now - start))
@@ -83,7 +87,7 @@ def _lines() -> Callable[[Progress], None]:
     return show
 
 
-def _last(progress: Progress) -> str:
+def _last(progress: "Progress") -> str:
     last = progress.last
     return "" if last is None else f"{last.data_set}: {last.reduction}"
 
@@ -102,7 +106,7 @@ def tell(text: str) -> None:
     typer.echo(printable(text), err=True)
 
 
-def tell_failures(failures: list[Failure]) -> None:
+def tell_failures(failures: "list[Failure]") -> None:
     """Say once for each method and reason what was left out."""
     folds: dict[tuple[str, str, str], list[int]] = {}
     for failure in failures:
@@ -151,8 +155,10 @@ def telling_interruption(store: Path | None) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def keeping_results(path: Path | None) -> Iterator[Store]:
+def keeping_results(path: Path | None) -> "Iterator[Store]":
     """Open the store, or a temporary one that stays, and is named, only if something goes wrong."""
+    from polychotomy.evaluate import Store
+
     if path is not None:
         with Store(path) as store:
             yield store
