@@ -73,8 +73,8 @@ def test_calibration_and_rejection_are_those_of_the_largest_probability(rng):
     found = details(cells, None)
     p = np.concatenate([cell.probabilities for cell in cells]).astype(float)
     truth = np.concatenate([cell.truth for cell in cells])
-    right, confidence = p.argmax(axis=1) == truth, p.max(axis=1)
     p /= p.sum(axis=1, keepdims=True)
+    right, confidence = p.argmax(axis=1) == truth, p.max(axis=1)
     assert found["calibration"]["error"] == pytest.approx(
         expected_calibration_error(truth, p), abs=1e-6
     )

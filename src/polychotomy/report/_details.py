@@ -63,9 +63,10 @@ def _of_probabilities(cells: Sequence[Cell]) -> dict[str, Any]:
     if any(p is None for p in given):
         return {"calibration": None, "reject": None}
     p = np.concatenate([np.asarray(each, dtype=float) for each in given])
-    right = p.argmax(axis=1) == np.concatenate([cell.truth for cell in cells])
-    confidence = np.clip(p.max(axis=1), 0, 1)
-    curve = reject_curve(right, confidence)
+    p /= p.sum(axis=1, keepdims=True)  # they are stored in single precision
+    truth = np.concatenate([cell.truth for cell in cells])
+    right, confidence = p.argmax(axis=1) == truth, np.clip(p.max(axis=1), 0, 1)
+    curve = reject_curve(truth, p)
     bins = reliability(right.astype(int), np.column_stack([1 - confidence, confidence]))[1]
     # Seen from the side of accepting all, at evenly spaced coverages.
     wanted = np.linspace(1, curve.coverage[0], _CURVE_POINTS)
