@@ -8,6 +8,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import metrics
 from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
@@ -97,6 +98,104 @@ def test_probabilities_and_rejection(folder):
     assert [record["accepted"] for record in records] == accepted.tolist()
     assert {record["predicted"] is None for record in records} == {True, False}
     assert [f.name for f in folder.iterdir() if f.name.endswith(".part")] == []
+
+
+@pytest.fixture
+def labelled(folder):
+    """The flowers with three labels of its own: one wrong, one that is no class, one missing."""
+    frame = pd.read_csv(folder / "flowers.csv")
+    frame.loc[[0, 1, 2], "kind"] = ["ünïcode", "rose", None]
+    frame.to_csv(folder / "labelled.csv", index=False)
+    return frame
+
+
+def test_evaluate_agrees_with_scikit_learn(folder, labelled):
+    path = folder / "labelled.csv"
+    found = json.loads(run("evaluate", folder / "m.skops", path, "--json").stdout)
+    records = json.loads(run("predict", folder / "m.skops", path, "--proba", "--json").stdout)
+    predicted = np.array([record["predicted"] for record in records])
+    has_label = labelled["kind"].notna().to_numpy()
+    known = has_label & (labelled["kind"] != "rose").to_numpy()
+    truth = labelled["kind"].to_numpy()
+    assert found["samples"] == 149
+    assert (found["unlabelled"], found["unknown_class"]) == (1, 1)
+    assert found["error"] == pytest.approx(np.mean(predicted[has_label] != truth[has_label]))
+    classes = ["iris s", "iris, v", "ünïcode"]
+    p = np.array([[record[f"p({name})"] for name in classes] for record in records])[known]
+    assert found["log_loss"] == pytest.approx(metrics.log_loss(truth[known], p, labels=classes))
+    counts = metrics.confusion_matrix(truth[known], predicted[known], labels=classes)
+    assert found["confusion"] == counts.tolist()
+    scores = metrics.precision_recall_fscore_support(truth[known], predicted[known], labels=classes)
+    for name, expected in zip(("precision", "recall"), scores, strict=False):
+        assert [each[name] for each in found["classes"]] == pytest.approx(expected.tolist())
+    right = np.array(classes)[p.argmax(axis=1)] == truth[known]
+    assert found["reject"][0]["coverage"] == 1
+    for point in found["reject"]:
+        accepted = p.max(axis=1) >= point["threshold"]
+        assert point["coverage"] == pytest.approx(accepted.mean())
+        assert point["error"] == pytest.approx(1 - right[accepted].mean())
+
+
+def test_evaluate_prints_what_one_asks_first(folder, labelled):
+    said = run("evaluate", folder / "m.skops", folder / "labelled.csv").stdout
+    assert re.search(r"\d+ of 149 predictions are wrong, an error of \d+\.\d\d %", said)
+    for words in ("Log loss", "Brier", "recall %", "ünïcode taken for iris s", "--reject"):
+        assert words in said
+    assert "1 sample has a class that the model does not know" in said
+    assert max(len(line) for line in said.splitlines()[1:]) <= 120
+
+
+def test_evaluate_needs_labels(folder, tmp_path):
+    frame = pd.read_csv(folder / "flowers.csv")
+    frame.rename(columns={"kind": "sort"}).to_csv(tmp_path / "sort.csv", index=False)
+    said = run("evaluate", folder / "m.skops", tmp_path / "sort.csv", status=1).stderr
+    assert "must have labels in the column 'kind'. Name another column with --target." in said
+    found = run("evaluate", folder / "m.skops", tmp_path / "sort.csv", "--target", "sort")
+    assert "of 150 predictions are wrong" in found.stdout
+    said = run("evaluate", folder / "m.skops", tmp_path / "sort.csv", "--target", "no", status=1)
+    assert "has no column 'no' for the labels" in said.stderr
+
+
+def test_evaluate_writes_a_report(folder, labelled):
+    pytest.importorskip("vl_convert", reason="needs the extra 'report'")
+    path = folder / "evaluated.html"
+    said = run("evaluate", folder / "m.skops", folder / "labelled.csv", "--report", path)
+    assert str(path) in said.stderr
+    text = path.read_text("utf-8")
+    assert "How good it is" in text
+    assert "What to use" not in text
+
+
+def test_predict_keeps_columns_and_says_what_it_wrote(folder, labelled):
+    out = folder / "kept.csv"
+    command = ("predict", folder / "m.skops", folder / "labelled.csv")
+    said = run(*command, "--keep", "name, kind", "-o", out)
+    assert said.stdout == ""
+    assert f"150 predictions in {out}" in said.stderr
+    rows = table(out.read_text())
+    assert list(rows[0]) == ["name", "kind", "predicted"]
+    assert [row["name"] for row in rows] == labelled["name"].tolist()
+    assert [row["kind"] for row in rows[:4]] == ["ünïcode", "rose", "", "iris s"]
+    wrong = sum(row["predicted"] != row["kind"] for row in rows if row["kind"])
+    assert f"{wrong} of 149 labelled predictions are wrong ({wrong / 1.49:.2f} %)" in said.stderr
+    assert (
+        "lacks the columns to keep, such as 'no'" in run(*command, "--keep", "no", status=1).stderr
+    )
+    new = labelled.drop(columns="kind").rename(columns={"name": "predicted"})
+    new.to_csv(folder / "unlabelled.csv", index=False)
+    assert run("predict", folder / "m.skops", folder / "unlabelled.csv").stderr == ""
+    clash = ("predict", folder / "m.skops", folder / "unlabelled.csv", "--keep", "predicted")
+    assert "must not name a column of the predictions" in run(*clash, status=1).stderr
+
+
+def test_samples_come_by_the_standard_input(folder):
+    text = (folder / "flowers.csv").read_bytes()
+    by_file = run("predict", folder / "m.skops", folder / "flowers.csv").stdout
+    result = runner.invoke(app, ["predict", str(folder / "m.skops"), "-"], input=text)
+    assert result.stdout == by_file
+    result = runner.invoke(app, ["evaluate", str(folder / "m.skops"), "-"], input=b"a,b\n1,2\n")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("The standard input must have the columns")
 
 
 def test_labels_that_are_numbers_stay_numbers(tmp_path):
@@ -402,7 +501,7 @@ def test_a_model_without_probabilities_says_so(folder, tmp_path):
     assert "has no probabilities" in message
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "explain"])
+@pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "explain"])
 def test_help_has_examples(command):
     assert "Examples" in run(command, "--help").stdout
 

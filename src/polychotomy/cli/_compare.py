@@ -20,6 +20,7 @@ from polychotomy.cli._options import (
     Seed,
     StoreFile,
     check_bases,
+    split_names,
 )
 from polychotomy.cli._reported_model import train_recommended
 from polychotomy.cli._running import (
@@ -42,15 +43,11 @@ class Tuning(StrEnum):
     greedy = "greedy"
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 def _check_reductions(text: str) -> None:
     from polychotomy.reductions import Reduction
 
     try:
-        for name in _names(text):
+        for name in split_names(text):
             if name not in ("standard", "all"):
                 Reduction.of(name)
     except (ValueError, TypeError) as error:
@@ -146,7 +143,7 @@ def compare_command(
     Exit status: 0 done; 1 the data, the store or the report's path cannot be used, or nothing could
     be computed; 2 wrong usage; 130 interrupted.
     """
-    check_bases(_names(base), tuned=tune is Tuning.greedy)
+    check_bases(split_names(base), tuned=tune is Tuning.greedy)
     _check_reductions(reductions)
     protocol = _check_protocol(protocol)
     from polychotomy.evaluate import Schedule, summarise
@@ -159,8 +156,8 @@ def compare_command(
         ]
         schedule = Schedule(
             data_sets,
-            _names(reductions),
-            _names(base),
+            split_names(reductions),
+            split_names(base),
             protocol=protocol,
             tuning=tune.value,
             seed=seed,
@@ -173,7 +170,7 @@ def compare_command(
             tell_failures(failures)
             if not cells:
                 raise ValueError("Nothing could be computed.")
-            title = f"{_title(data_sets)}; {', '.join(_names(base))}, {protocol}"
+            title = f"{_title(data_sets)}; {', '.join(split_names(base))}, {protocol}"
             summary = summarise(cells, prefer=prefer.value)
             task = schedule.task_of(summary.recommendation.method)
             _show(summary, failures, title, as_json)
@@ -207,9 +204,9 @@ def _tell_unsuited(reductions: str, base: str) -> None:
     """Say once for each learner and reason what "standard" and "all" leave out."""
     from polychotomy.reductions import make_base, suitable_reductions
 
-    for learner in _names(base):
+    for learner in split_names(base):
         left_out: dict[str, list[str]] = {}
-        _, unsuited = suitable_reductions(_names(reductions), make_base(learner))
+        _, unsuited = suitable_reductions(split_names(reductions), make_base(learner))
         for name, reason in unsuited.items():
             left_out.setdefault(reason, []).append(name)
         for reason, names in left_out.items():

@@ -76,6 +76,7 @@ def train_model(
         "tuned": {name: float(value) for name, value in trained.tuned.items()},
         "skipped": suitable_reductions(names, make_base(base))[1],
         "data": samples.name,
+        "target": bunch.get("target_name"),
         "base": base,
         "samples": len(y),
         "features": frame.shape[1],

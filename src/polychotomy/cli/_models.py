@@ -22,11 +22,21 @@ from polychotomy.cli._disk import (
     tell_columns,
     telling_errors,
 )
-from polychotomy.cli._options import BASES, AsJson, Jobs, Prefer, Preference, Seed, check_bases
+from polychotomy.cli._options import (
+    BASES,
+    AsJson,
+    Jobs,
+    Prefer,
+    Preference,
+    Seed,
+    check_bases,
+    split_names,
+)
 from polychotomy.cli._running import run_with_progress, tell, telling_interruption
 
 if TYPE_CHECKING:
     from polychotomy.cli._model_files import Model
+    from polychotomy.cli._new_samples import NewSamples
     from polychotomy.evaluate import Schedule
 
 ModelFile = Annotated[
@@ -71,7 +81,7 @@ def fit_command(
     from polychotomy.cli._fitted_model import train_model
     from polychotomy.cli._model_files import save_model
 
-    with telling_interruption(None) as check, telling_errors(), _telling_warnings():
+    with telling_interruption(None) as check, telling_errors(), telling_warnings():
         check_can_write(out)
         samples = read_data(data, target)
         tell_columns(samples, target)
@@ -107,10 +117,15 @@ def _run(schedule: "Schedule", jobs: int, check: Callable[[], None]) -> Any:
 
 def predict_command(
     model: ModelFile,
-    data: Annotated[str, typer.Argument(help="A file of samples, with or without labels.")],
+    data: Annotated[
+        str, typer.Argument(help="A file of samples, with or without labels; - for CSV from stdin.")
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write here, not to the terminal.")
     ] = None,
+    keep: Annotated[
+        str, typer.Option(help="Columns of the file to put first, with commas, such as id,name.")
+    ] = "",
     proba: Annotated[
         bool, typer.Option("--proba", help="Add the probability of each class.")
     ] = False,
@@ -123,24 +138,34 @@ def predict_command(
     """Predict the classes of samples, as a CSV table.
 
     Columns may come in any order, and others are ignored. With --reject, a sample whose most
-    probable class is below the threshold gets no class, and "accepted" is no.
+    probable class is below the threshold gets no class, and "accepted" is no. If the file has the
+    column of labels, the command says how many predictions are wrong.
 
-    Examples: `polychotomy predict land.skops new.csv`, `polychotomy predict land.skops new.csv
-    --proba --reject 0.8 -o classes.csv`
+    Examples: `polychotomy predict land.skops new.csv --keep id`, `polychotomy predict land.skops
+    new.csv --proba --reject 0.8 -o classes.csv`, `polychotomy predict land.skops - < new.csv`
     """
     from polychotomy.cli._model_files import writing
+    from polychotomy.cli._new_samples import read_new_samples
 
-    with telling_errors(), _telling_warnings():
+    with telling_errors(), telling_warnings():
         if out is not None:
             check_can_write(out)
-        loaded = _load(model)
-        table = _predictions(loaded, _features(loaded, data), proba, reject)
+        loaded = load_with_warning(model)
+        new = read_new_samples(loaded, data, keep=split_names(keep))
+        table = _predictions(loaded, new.features, proba, reject)
+        if both := sorted(new.kept.keys() & table.keys()):
+            raise ValueError(f"--keep must not name a column of the predictions. Got {both[0]!r}.")
+        said = _error_of_predictions(loaded, new, table["predicted"])
+        table = {**new.kept, **table}
         text = _json_text(table) if as_json else _csv_text(table)
         if out is None:
             typer.echo(text, nl=False)
         else:
             with writing(out) as file:
                 file.write(text.encode())
+            tell(f"{len(new.features)} predictions in {out}")
+    if said:
+        tell(said)
 
 
 def explain_command(
@@ -155,16 +180,16 @@ def explain_command(
     from polychotomy.cli._explanation import explanation, facts_of
 
     with telling_errors():
-        loaded = _load(model)
+        loaded = load_with_warning(model)
         if as_json:
             typer.echo(json.dumps(facts_of(loaded), indent=2))
             return
-        console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+        console = make_console()
         for part in explanation(loaded, problems):
             console.print(part, markup=False)
 
 
-def _load(path: Path) -> "Model":
+def load_with_warning(path: Path) -> "Model":
     from polychotomy.cli._model_files import load_model
 
     model, warning = load_model(path)
@@ -173,17 +198,25 @@ def _load(path: Path) -> "Model":
     return model
 
 
-def _features(model: "Model", data: str) -> Any:
-    """Return the columns that a model goes by, of a file or a known data set."""
-    from polychotomy import datasets
+def make_console() -> Console:
+    """Return the console for results, 120 columns wide where there is no terminal."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 
-    if data in {each.name for each in datasets.available()}:
-        frame = datasets.load(data).data
-        lacking = [name for name in model.features if name not in frame]
-        if lacking:
-            raise ValueError(f"{data} lacks the columns of the model, such as {lacking[0]!r}.")
-        return frame[list(model.features)]
-    return datasets.read_features(data, model.features, model.nominal)
+
+def _error_of_predictions(model: "Model", new: "NewSamples", predicted: list[Any]) -> str:
+    """Return how many predictions are wrong, "" if no label is a class of the model."""
+    if not (new.truth >= 0).any():
+        return ""
+    classes = model.pipeline.classes_.tolist()
+    answers = [predicted[i] for i in new.labelled]
+    truth = [classes[place] if place >= 0 else None for place in new.truth]
+    pairs = [(a, t) for a, t in zip(answers, truth, strict=True) if a is not None]
+    if not pairs:
+        return ""
+    n, wrong = len(pairs), sum(answer != true for answer, true in pairs)
+    which = "accepted" if n < len(answers) else "labelled"
+    said = f"{wrong} of {n} {which} predictions are wrong ({100 * wrong / n:.2f} %)"
+    return f"{said}; polychotomy evaluate says more."
 
 
 def _predictions(
@@ -235,7 +268,7 @@ def _error_text(facts: dict[str, Any]) -> str:
 
 
 @contextmanager
-def _telling_warnings() -> Iterator[None]:
+def telling_warnings() -> Iterator[None]:
     """Print what libraries warn of, each once and without the place in their source."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

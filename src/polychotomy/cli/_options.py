@@ -25,6 +25,11 @@ def _check_jobs(jobs: int) -> int:
     return jobs
 
 
+def split_names(text: str) -> list[str]:
+    """Return the names of a list with commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def check_bases(bases: Sequence[str], *, tuned: bool) -> None:
     """Refuse learners that are unknown, or that have nothing to tune."""
     from polychotomy.reductions import available_bases

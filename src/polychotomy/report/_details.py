@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polychotomy.assess import reject_curve, reliability
 from polychotomy.evaluate import Cell
@@ -51,10 +52,18 @@ def details(cells: Sequence[Cell], questions: Questions | None) -> dict[str, Any
         "n_classes": len(classes),
         "classes": [classes[c] for c in shown],
         "totals": counts.sum(axis=1)[shown].tolist(),
+        "precision": _shares(np.diag(counts), counts.sum(axis=0))[shown].tolist(),
+        "recall": _shares(np.diag(counts), counts.sum(axis=1))[shown].tolist(),
         "confusion": counts[np.ix_(shown, shown)].tolist(),
         "pairs": confused_pairs(counts, classes, questions),
         **_of_probabilities(cells),
     }
+
+
+def _shares(part: Counts, whole: Counts) -> NDArray[np.object_]:
+    """Return part / whole, None where the whole is nothing."""
+    shares = [float(p / w) if w else None for p, w in zip(part, whole, strict=True)]
+    return np.array(shares, dtype=object)
 
 
 def _of_probabilities(cells: Sequence[Cell]) -> dict[str, Any]:

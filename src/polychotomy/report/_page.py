@@ -47,6 +47,7 @@ def page_contents(
     colours = method_colours(results.methods)
     return {
         "title": title or _title(results),
+        "alone": _alone(results),
         "chosen": findings.chosen.method,
         "chosen_index": results.methods.index(findings.chosen.method),
         "why": _sentence(results.summary.recommendation.why),
@@ -109,6 +110,16 @@ def _title(results: Gathered) -> str:
     n = len(results.data_sets)
     where = shorten(results.data_sets[0]) if n == 1 else f"{n} data sets"
     return f"Which reduction for {where}?"
+
+
+def _alone(results: Gathered) -> str | None:
+    """Return how good a single method on a single data set is; None where something is compared."""
+    if len(results.methods) > 1 or results.several:
+        return None
+    (row,) = results.summary.overall
+    values = [(measure, measured(row, name)) for name, measure in MEASURES.items() if measure.score]
+    known = [(measure, value) for measure, value in values if value is not None]
+    return ", ".join(f"{m.label.lower()} {value:.{m.digits}f}" for m, value in known)
 
 
 def _sentence(words: str) -> str:
