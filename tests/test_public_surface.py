@@ -132,6 +132,7 @@ def test_the_names_of_datasets():
         "make_waveform",
         "read",
         "read_features",
+        "used_columns",
     }
 
 

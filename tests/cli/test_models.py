@@ -16,9 +16,12 @@ skops_io = pytest.importorskip("skops.io", reason="model files need skops")
 
 
 import polychotomy  # noqa: E402
+from polychotomy import datasets  # noqa: E402
 from polychotomy.cli import _fitted_model  # noqa: E402
 from polychotomy.cli._app import app  # noqa: E402
 from polychotomy.cli._model_files import load_model, writing  # noqa: E402
+from polychotomy.cli._quick_look import hint_at_learner  # noqa: E402
+from polychotomy.evaluate import Samples  # noqa: E402
 from polychotomy.reductions import available_bases  # noqa: E402
 
 runner = CliRunner()
@@ -261,7 +264,9 @@ def test_explain_a_code(folder):
     errors = json.loads(run("explain", out, "--json").stdout)["problems"]
     worst = max(errors, key=lambda problem: problem["error"])
     assert worst["asks"] == "iris, v against the rest"  # between the two others
-    assert said.rstrip().endswith(f"{100 * worst['error']:.2f} %  {worst['asks']}")
+    first = said.partition("it has not seen:\n")[2].splitlines()[0]
+    assert first.endswith(f"{100 * worst['error']:.2f} %  {worst['asks']}")
+    assert said.count(worst["asks"]) == 1  # no list is printed twice
     told = json.loads(run("explain", out, "--json").stdout)
     assert told["code"] == [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
     assert told["columns"] == ["a", "b", "c", "d", "size"]
@@ -275,8 +280,94 @@ def test_explain_a_tree(folder):
     said = run("explain", out).stdout
     assert "├── " in said
     assert "└── " in said
-    assert "The weakest:" in said
+    assert "and how often each is wrong about samples it has not seen" in said
     assert "{" in json.loads(run("explain", out, "--json").stdout)["structure"]
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """Seven classes on a circle, neighbours overlapping, and a model of many problems."""
+    folder = tmp_path_factory.mktemp("many")
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(7), 30)
+    X = np.column_stack([np.cos(0.9 * y), np.sin(0.9 * y)]) + rng.normal(0, 0.2, (210, 2))
+    frame = pd.DataFrame(X, columns=["x", "z"]).assign(soil=["a", "b", "c"] * 70, kind=y)
+    frame.to_csv(folder / "many.csv", index=False)
+    out = folder / "many.skops"
+    options = ("--reduction", "dense_random", "--base", "ridge", "--jobs", 1)
+    run("fit", folder / "many.csv", "--target", "kind", "-o", out, *options)
+    return out
+
+
+def test_explain_leads_with_what_one_wants_to_know(many):
+    said = run("explain", many).stdout
+    assert "3 features (prepared: 5 numbers)" in said
+    parts = ["Cost: ", "Wrong in cross-validation: ", "hardest to separate", "The weakest of"]
+    places = [said.index(part) for part in parts]
+    assert places == sorted(places)
+    assert len(said.splitlines()) < 30
+    told = json.loads(run("explain", many, "--json").stdout)
+    assert sum(pair["samples"] for pair in told["confused"]) == told["wrong"]
+    assert told["wrong"] == pytest.approx(told["error"] * told["tested"])
+    assert told["tested"] == 210
+    whole = run("explain", many, "--all").stdout
+    assert all(problem["asks"] in whole for problem in told["problems"])
+    assert "+" in whole
+    assert "+" not in said
+
+
+def test_weak_pairs_are_those_without_a_good_problem(many):
+    told = json.loads(run("explain", many, "--json").stdout)
+    code = np.array(told["code"])
+    errors = np.array([problem["error"] for problem in told["problems"]])
+    expected = {}
+    for i in range(7):
+        for j in range(i):
+            parting = code[i] * code[j] < 0
+            expected[j, i] = (parting.sum(), errors[parting].min())
+    found = {
+        tuple(int(name) for name in pair["classes"]): (pair["problems"], pair["error"])
+        for pair in told["weak_pairs"]
+    }
+    assert found == expected
+    assert [pair["error"] for pair in told["weak_pairs"]] == sorted(errors_of(found), reverse=True)
+
+
+def errors_of(pairs):
+    return [error for _, error in pairs.values()]
+
+
+def test_several_bases_are_compared(folder, tmp_path):
+    out = tmp_path / "m.skops"
+    options = ("--target", "kind", "-o", out, "--jobs", 1, "--reduction", "one_vs_rest", "--json")
+    bases = ("knn", "sklearn.naive_bayes.GaussianNB")
+    told = json.loads(
+        run("fit", folder / "flowers.csv", *options, "--base", ",".join(bases)).stdout
+    )
+    errors = {row["reduction"]: row["error"] for row in told["compared"]}
+    assert set(errors) == {f"one_vs_rest ({base})" for base in bases}
+    chosen = f"{told['reduction']} ({told['base']})"
+    assert told["recommendation"]["method"] == chosen
+    assert errors[chosen] == told["error"]
+    assert len(table(run("predict", out, folder / "flowers.csv").stdout)) == 150
+
+
+def test_a_weak_default_is_followed_by_a_hint(tmp_path):
+    rng = np.random.default_rng(0)
+    radius, angle = np.repeat([1, 2, 3], 40) + rng.normal(0, 0.1, 120), rng.uniform(0, 6.3, 120)
+    frame = pd.DataFrame({"a": radius * np.cos(angle), "b": radius * np.sin(angle)})
+    frame.assign(ring=np.repeat(["in", "mid", "out"], 40)).to_csv(tmp_path / "r.csv", index=False)
+    options = ("--reduction", "one_vs_rest", "--jobs", 1, "-o", tmp_path / "m.skops")
+    said = run("fit", tmp_path / "r.csv", *options).stderr.splitlines()[-1]
+    assert re.fullmatch(r"On a quick look at 120 samples .* logistic .*: try --base \w+\.", said)
+    assert run("fit", tmp_path / "r.csv", *options).stderr.splitlines()[-1] == said
+    named = run("fit", tmp_path / "r.csv", *options, "--base", "ridge").stderr
+    assert "quick look" not in named
+
+
+def test_a_default_that_is_good_needs_no_hint():
+    iris = Samples.of(datasets.load("iris"))
+    assert hint_at_learner(iris) == ""
 
 
 def test_tuning(folder):
@@ -478,7 +569,7 @@ def test_interrupted(folder, tmp_path, monkeypatch):
         ("fit wine", 2, "Missing option"),
         ("fit wine -o m --jobs 0", 2, "not a number of workers"),
         ("fit nothing -o m", 1, "neither a file nor the name of a data set"),
-        ("fit wine -o m --base nothing", 2, "'nothing' is none of"),
+        ("fit wine -o m --base nothing", 2, "must be one of"),
         ("fit wine -o m --reduction one_vs_rst", 1, "Did you mean 'one_vs_rest'"),
         ("fit wine -o m --reduction orthogonal", 1, "at least 4 classes"),
         ("predict", 2, "Missing argument"),

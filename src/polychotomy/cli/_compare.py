@@ -12,6 +12,7 @@ import typer
 from polychotomy.cli._disk import printable, read_data, tell_columns, telling_errors
 from polychotomy.cli._options import (
     BASES,
+    DEFAULT_BASE,
     REDUCTIONS,
     AsJson,
     Jobs,
@@ -81,7 +82,7 @@ def compare_command(
     base: Annotated[
         str,
         typer.Option(help=f"Binary learners, with commas: {BASES}."),
-    ] = "logistic",
+    ] = DEFAULT_BASE,
     reductions: Annotated[
         str,
         typer.Option(
@@ -176,6 +177,8 @@ def compare_command(
             _show(summary, failures, title, as_json)
             if len(data_sets) == 1 and not as_json:
                 _show_next_step(task, (data or ["digits"])[0], target)
+                if split_names(base) == [DEFAULT_BASE]:
+                    _print_hint(data_sets[0])
             if report is not None:
                 model = train_recommended(task, schedule.samples_of(task), jobs)
                 write_report(cells, report, title, summary, model)
@@ -198,6 +201,14 @@ def _show_next_step(task: "Task", data: str, target: str | None) -> None:
     words += ["--base", task.base, "--reduction", task.reduction]
     words += ["--tune"] if task.tuner is not None else []
     typer.echo(printable(f"Train it with: {shlex.join([*words, '-o', f'{task.data_set}.skops'])}"))
+
+
+def _print_hint(samples: "Samples") -> None:
+    """Say if another learner than the default one promises much lower errors."""
+    from polychotomy.cli._quick_look import hint_at_learner
+
+    if hint := hint_at_learner(samples):
+        tell(hint)
 
 
 def _tell_unsuited(reductions: str, base: str) -> None:
@@ -232,6 +243,8 @@ def _read(data: list[str], target: str | None) -> "list[Samples]":
 def _title(data_sets: "list[Samples]") -> str:
     if len(data_sets) > 1:
         return f"{len(data_sets)} data sets"
+    from polychotomy.datasets import used_columns
+
     (one,) = data_sets
-    n, d = one.data.shape
+    n, d = len(one.y), len(used_columns(one.data))
     return f"{one.name}: {n} samples, {d} features, {len(one.classes)} classes"

@@ -25,8 +25,13 @@ _PARTS = (
 _OTHERS = frozenset(
     {
         "numpy.dtype",
+        "collections.OrderedDict",  # this and the next two are parts of LightGBM's models
+        "lightgbm.basic.Booster",
+        "lightgbm.sklearn.LGBMClassifier",
         "scipy.sparse._csc.csc_array",
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+        "sklearn.metrics._dist_metrics.EuclideanDistance64",
+        "sklearn.neighbors._kd_tree.KDTree",
         "sklearn.tree._tree.Tree",
         "polychotomy.calibration.own_probability",
         "polychotomy.datasets._preprocess._texts",

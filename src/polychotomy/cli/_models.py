@@ -24,6 +24,7 @@ from polychotomy.cli._disk import (
 )
 from polychotomy.cli._options import (
     BASES,
+    DEFAULT_BASE,
     AsJson,
     Jobs,
     Prefer,
@@ -53,7 +54,9 @@ def fit_command(
             help="The column of the labels; by default class, target, label or y, else the last."
         ),
     ] = None,
-    base: Annotated[str, typer.Option(help=f"The binary classifier: {BASES}.")] = "logistic",
+    base: Annotated[
+        str, typer.Option(help=f"Binary classifiers to choose from, with commas: {BASES}.")
+    ] = DEFAULT_BASE,
     reduction: Annotated[
         str,
         typer.Option(
@@ -75,11 +78,14 @@ def fit_command(
     files as they are.
 
     Examples: `polychotomy fit land.csv -o land.skops`, `polychotomy fit land.csv --target cover
-    --base svm --tune -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`
+    --base svm,boosting -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`
     """
-    check_bases([base], tuned=tune)
+    bases = split_names(base)
+    check_bases(bases, tuned=tune)
     from polychotomy.cli._fitted_model import train_model
     from polychotomy.cli._model_files import save_model
+    from polychotomy.cli._quick_look import hint_at_learner
+    from polychotomy.evaluate import Samples
 
     with telling_interruption(None) as check, telling_errors(), telling_warnings():
         check_can_write(out)
@@ -87,7 +93,7 @@ def fit_command(
         tell_columns(samples, target)
         model = train_model(
             samples,
-            base=base,
+            bases=bases,
             reduction=reduction,
             tune=tune,
             prefer=prefer.value,
@@ -96,6 +102,7 @@ def fit_command(
             run=partial(_run, jobs=jobs, check=check),
         )
         save_model(model, out)
+        hint = hint_at_learner(Samples.of(samples)) if bases == [DEFAULT_BASE] else ""
     if as_json:
         typer.echo(json.dumps({"model": str(out), **model.facts}, indent=2))
     else:
@@ -104,6 +111,8 @@ def fit_command(
         name = shlex.quote(str(out))
         typer.echo(f"The model is in {out}. See it with: polychotomy explain {name}")
         typer.echo(f"Ask it about new samples with: polychotomy predict {name} FILE")
+    if hint:
+        tell(hint)
 
 
 def _run(schedule: "Schedule", jobs: int, check: Callable[[], None]) -> Any:
@@ -170,12 +179,17 @@ def predict_command(
 
 def explain_command(
     model: ModelFile,
-    problems: Annotated[int, typer.Option(min=1, help="Number of weakest problems to show.")] = 5,
+    problems: Annotated[
+        int, typer.Option(min=1, help="How many confusions, pairs and weak problems to show.")
+    ] = 5,
+    whole: Annotated[
+        bool, typer.Option("--all", help="Show the whole code or tree, and all problems.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the binary problems of a model, why it was chosen, and its weakest problems.
+    """Show why a model was chosen, what it costs, which classes it confuses, and what it asks.
 
-    Examples: `polychotomy explain land.skops`, `polychotomy explain land.skops --json`
+    Examples: `polychotomy explain land.skops`, `polychotomy explain land.skops --all`
     """
     from polychotomy.cli._explanation import explanation, facts_of
 
@@ -185,7 +199,7 @@ def explain_command(
             typer.echo(json.dumps(facts_of(loaded), indent=2))
             return
         console = make_console()
-        for part in explanation(loaded, problems):
+        for part in explanation(loaded, problems, whole):
             console.print(part, markup=False)
 
 

@@ -10,7 +10,12 @@ from typing import Annotated
 
 import typer
 
-BASES = "logistic, svm, poly_svm, linear_svm, ridge, lda, adaboost, tree, boosting"
+BASES = (
+    "logistic, svm, poly_svm, linear_svm, ridge, lda, adaboost, tree, boosting, "
+    "random_forest, knn; lightgbm and xgboost where they are installed; or any classifier as "
+    "package.Class"
+)
+DEFAULT_BASE = "logistic"
 REDUCTIONS = (
     "one_vs_rest, one_vs_one, exhaustive, dense_random, sparse_random, hamming, bch, orthogonal, "
     "adjacent, linkage_tree, balanced_tree, chain, ddag, sbc_identity, sbc_single, sbc_hamming, "
@@ -32,12 +37,17 @@ def split_names(text: str) -> list[str]:
 
 def check_bases(bases: Sequence[str], *, tuned: bool) -> None:
     """Refuse learners that are unknown, or that have nothing to tune."""
-    from polychotomy.reductions import available_bases
+    from polychotomy.errors import MissingExtraError
+    from polychotomy.reductions import available_bases, make_base
 
+    if not bases:
+        raise typer.BadParameter("name at least one", param_hint="--base")
     for name in bases:
         if name not in available_bases():
-            names = ", ".join(available_bases())
-            raise typer.BadParameter(f"{name!r} is none of {names}", param_hint="--base")
+            try:
+                make_base(name)
+            except (ValueError, MissingExtraError) as error:
+                raise typer.BadParameter(str(error), param_hint="--base") from None
         if tuned and name not in available_bases(tunable=True):
             names = ", ".join(available_bases(tunable=True))
             raise typer.BadParameter(f"only these can be tuned: {names}", param_hint="--tune")
