@@ -65,6 +65,23 @@ def test_unknown_names_are_refused_without_loading_scikit_learn():
     assert result.stdout.split() == [b"False"], result.stderr
 
 
+@pytest.mark.parametrize(
+    "command", ["compare", "fit", "predict", "explain", "reproduce", "results export"]
+)
+def test_help_shows_flags_without_a_value(command):
+    said = runner.invoke(app, [*command.split(), "--help"], env={"COLUMNS": "150"}).stdout
+    typed = [line for line in said.splitlines() if "<bool>" in line and "--help" not in line]
+    assert typed == []
+
+
+@pytest.mark.parametrize(
+    "command", ["fit", "predict", "reproduce", "results export", "structure design"]
+)
+def test_output_goes_to_the_same_option_everywhere(command):
+    said = runner.invoke(app, [*command.split(), "--help"], env={"COLUMNS": "150"}).stdout
+    assert any("--out" in line and "-o" in line.split() for line in said.splitlines())
+
+
 def test_help_names_all_that_the_library_knows():
     listed, optional, _ = _options.BASES.split("; ")
     installed = [name for name in available_bases() if name not in optional]

@@ -258,7 +258,9 @@ def test_the_report_is_written_of_all_cells(land, tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(
         "polychotomy.report.write_report",
-        lambda cells, path, model, title, summary: written.append((len(cells), path, title)),
+        lambda cells, path, model, title, summary, source: written.append(
+            (len(cells), path, title)
+        ),
     )
     path = tmp_path / "land.html"
     result = run(land, *FAST, "--protocol", "cv3", "--report", path)
@@ -272,7 +274,7 @@ def reported(monkeypatch):
     models = []
     monkeypatch.setattr(
         "polychotomy.report.write_report",
-        lambda cells, path, model, title, summary: models.append(model),
+        lambda cells, path, model, title, summary, source: models.append(model),
     )
     return models
 

@@ -119,7 +119,10 @@ def test_what_was_settled_is_told_once():
     cells = [
         make_cell([0, 1], [0, 1], chosen={"C": c, "decoder": "hinge"}) for c in (1.0, 0.25, 1.0)
     ]
-    assert chosen_values(cells) == {"C": "1, 0.25", "decoder": "hinge"}
+    assert chosen_values(cells) == {
+        "Tuned: C": "1, 0.25",
+        "From binary outputs to a class by": "hinge",
+    }
 
 
 def test_the_problems_of_a_code(iris):

@@ -42,7 +42,9 @@ def _show_version(wanted: bool) -> None:
 def _main(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, metavar="", help="Show the version."
+        ),
     ] = False,
 ) -> None:
     pass

@@ -129,8 +129,9 @@ def compare_command(
 
     Every reduction is trained and tested on the same folds; numbers are standardised and other
     columns become indicators, by the training part alone. The table shows means over the folds
-    with their standard errors, median CPU seconds, the rank by error, and which reductions are
-    significantly worse than the best. The recommendation weighs errors against the number of binary
+    with their standard errors, median CPU seconds to train and predict a fold, the rank by error
+    (methods with the same error share one), and which reductions are significantly worse than the
+    best. The recommendation weighs errors against the number of binary
     problems, see `--prefer`; times decide nothing. Interrupt it when you like: with the same
     `--store` it continues.
 
@@ -181,7 +182,8 @@ def compare_command(
                     _print_hint(data_sets[0])
             if report is not None:
                 model = train_recommended(task, schedule.samples_of(task), jobs)
-                write_report(cells, report, title, summary, model)
+                source = (data[0], target) if data else None
+                write_report(cells, report, title, summary, model, source)
 
 
 def _show(summary: "Summary", failures: "list[Failure]", title: str, as_json: bool) -> None:

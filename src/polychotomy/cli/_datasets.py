@@ -131,7 +131,11 @@ def _file_text(facts: dict[str, Any]) -> str:
         f"{facts['features']} features, {facts['missing']} missing values",
         f"{len(nominal)} nominal features{named}",
         f"{facts['classes']} classes in the column {facts['target']!r}, "
-        f"from {counts[small]} samples ({small}) to {counts[large]} ({large})",
+        + (
+            f"{counts[small]} samples each"
+            if counts[small] == counts[large]
+            else f"from {counts[small]} samples ({small}) to {counts[large]} ({large})"
+        ),
         *facts["remarks"],
     ]
     return "\n".join(printable(line) for line in lines)

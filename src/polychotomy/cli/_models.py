@@ -31,6 +31,7 @@ from polychotomy.cli._options import (
     Preference,
     Seed,
     check_bases,
+    flag,
     split_names,
 )
 from polychotomy.cli._running import run_with_progress, tell, telling_interruption
@@ -64,7 +65,7 @@ def fit_command(
         ),
     ] = "auto",
     tune: Annotated[
-        bool, typer.Option("--tune", help="Choose the classifier's parameters too; takes longer.")
+        bool, flag("--tune", "Choose the classifier's parameters too; takes longer.")
     ] = False,
     prefer: Prefer = Preference.balanced,
     seed: Seed = 0,
@@ -135,9 +136,7 @@ def predict_command(
     keep: Annotated[
         str, typer.Option(help="Columns of the file to put first, with commas, such as id,name.")
     ] = "",
-    proba: Annotated[
-        bool, typer.Option("--proba", help="Add the probability of each class.")
-    ] = False,
+    proba: Annotated[bool, flag("--proba", "Add the probability of each class.")] = False,
     reject: Annotated[
         float | None,
         typer.Option(min=0, max=1, help="Leave out predictions that are less probable than this."),
@@ -182,9 +181,7 @@ def explain_command(
     problems: Annotated[
         int, typer.Option(min=1, help="How many confusions, pairs and weak problems to show.")
     ] = 5,
-    whole: Annotated[
-        bool, typer.Option("--all", help="Show the whole code or tree, and all problems.")
-    ] = False,
+    whole: Annotated[bool, flag("--all", "Show the whole code or tree, and all problems.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show why a model was chosen, what it costs, which classes it confuses, and what it asks.

@@ -6,7 +6,7 @@ Help is shown without loading the library: names that it lists are written out h
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,6 +28,11 @@ def _check_jobs(jobs: int) -> int:
     if jobs == 0:
         raise typer.BadParameter("0 is not a number of workers")
     return jobs
+
+
+def flag(name: str, help: str) -> Any:  # noqa: A002
+    """Return an option without a value."""
+    return typer.Option(name, metavar="", help=help)
 
 
 def split_names(text: str) -> list[str]:
@@ -81,4 +86,4 @@ StoreFile = Annotated[
         "temporary file, which stays only if the run does not finish."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsJson = Annotated[bool, flag("--json", "Print JSON.")]

@@ -16,7 +16,7 @@ import typer
 
 import polychotomy
 from polychotomy.cli._disk import check_can_write, telling_errors
-from polychotomy.cli._options import AsJson, Jobs, Seed, StoreFile
+from polychotomy.cli._options import AsJson, Jobs, Seed, StoreFile, flag
 from polychotomy.cli._running import (
     keeping_results,
     run_with_progress,
@@ -72,7 +72,7 @@ def reproduce_command(
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="A first look in minutes: small data sets, two folds."),
+        flag("--quick", "A first look in minutes: small data sets, two folds."),
     ] = False,
     folds: Annotated[int | None, typer.Option(min=1, help="Run only the first N folds.")] = None,
     seed: Seed = 0,
@@ -81,6 +81,8 @@ def reproduce_command(
     out: Annotated[
         Path | None,
         typer.Option(
+            "--out",
+            "-o",
             metavar="FILE.csv",
             callback=_check_out,
             help="Write a row for each figure; FILE.environment.json records versions and machine.",

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from polychotomy.cli._disk import check_can_write, printable, telling_errors
-from polychotomy.cli._options import AsJson, Prefer, Preference
+from polychotomy.cli._options import AsJson, Prefer, Preference, flag
 from polychotomy.cli._summary_tables import check_report, print_summary, write_report
 from polychotomy.files import replacing
 
@@ -99,28 +99,28 @@ def show_results(
 @results_app.command("export")
 def export_results(
     store: StoreFile,
-    file: Annotated[Path, typer.Argument(help="What to write, .csv or .parquet.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="What to write, .csv or .parquet.")],
     data_set: DataSet = None,
     base: Base = None,
     predictions: Annotated[
-        bool, typer.Option("--predictions", help="A row for every tested sample, not every cell.")
+        bool, flag("--predictions", "A row for every tested sample, not every cell.")
     ] = False,
 ) -> None:
     """Write the results to a table: a row for each cell, or for each tested sample.
 
-    Examples: `polychotomy results export land.sqlite cells.csv`, `polychotomy results export
-    land.sqlite predictions.parquet --predictions`
+    Examples: `polychotomy results export land.sqlite -o cells.csv`, `polychotomy results export
+    land.sqlite -o predictions.parquet --predictions`
     """
-    if file.suffix not in (".csv", ".parquet"):
-        raise typer.BadParameter("its name must end in .csv or .parquet", param_hint="FILE")
+    if out.suffix not in (".csv", ".parquet"):
+        raise typer.BadParameter("its name must end in .csv or .parquet", param_hint="--out")
     with telling_errors():
-        check_can_write(file)
+        check_can_write(out)
         row_maker = _prediction_rows if predictions else _cell_rows
         rows = [row for cell in _cells(store, data_set, base) for row in row_maker(cell)]
         if not rows:
             raise ValueError(f"There are no such results in {store}.")
-        _write_table(rows, file)
-    typer.echo(f"{len(rows)} rows in {file}", err=True)
+        _write_table(rows, out)
+    typer.echo(f"{len(rows)} rows in {out}", err=True)
 
 
 def _cells(store: Path, data_set: str | None = None, base: str | None = None) -> "list[Cell]":

@@ -10,6 +10,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from polychotomy.cli._disk import printable, read_samples, read_text, telling_errors, write_text
+from polychotomy.cli._options import flag
 
 if TYPE_CHECKING:
     from polychotomy.structures import Structure
@@ -91,7 +92,7 @@ def convert_structure(
         str | None, typer.Option(help="Name all problems after their place, beginning so.")
     ] = None,
     number: Annotated[
-        bool, typer.Option("--number", help="Number the classes from 0, in sorted order.")
+        bool, flag("--number", "Number the classes from 0, in sorted order.")
     ] = False,
     out: Out = None,
 ) -> None:

@@ -36,21 +36,22 @@ def print_summary(summary: "Summary", title: str) -> None:
 
 
 def _table(rows: "Sequence[Row]", title: str) -> Table:
+    from polychotomy.evaluate import rank_digits
+
+    digits = rank_digits(rows)
     table = Table(title=Text(printable(title)), title_justify="left", box=SIMPLE_HEAD)
-    table.add_column("reduction", no_wrap=True)
-    headings = ("problems", "error %", "log loss", "Brier", "uncert. coef.")
-    for heading in (*headings, "fit s", "predict s", "rank"):
-        table.add_column(heading, justify="right")
+    table.add_column("reduction", overflow="fold")  # the only one that may wrap
+    for heading in ("problems", "error %", "log loss", "Brier", "CPU s", "rank"):
+        table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("against best", no_wrap=True)
     for row in rows:
         table.add_row(
             row.method,
             f"{row.n_problems:.4g}",
             _error(row),
-            *(_value(row, name) for name in ("log_loss", "brier", "uncertainty_coefficient")),
-            f"{row.fit_seconds:.2g}",
-            f"{row.predict_seconds:.2g}",
-            "" if row.rank is None else f"{row.rank:.2f}".removesuffix(".00"),
+            *(_value(row, name) for name in ("log_loss", "brier")),
+            f"{row.seconds:.2g}",
+            "" if row.rank is None else f"{row.rank:.{digits}f}",
             _against_best(row),
             style="bold" if row.verdict == "best" else None,
         )
@@ -105,10 +106,15 @@ def check_report(path: Path | None) -> None:
 
 
 def write_report(
-    cells: "Sequence[Cell]", path: Path, title: str, summary: "Summary", model: Any = None
+    cells: "Sequence[Cell]",
+    path: Path,
+    title: str,
+    summary: "Summary",
+    model: Any = None,
+    source: tuple[str, str | None] | None = None,
 ) -> None:
     """Write the report, with the problems of a trained model, and say where it is."""
     from polychotomy.report import write_report as write
 
-    write(cells, path, model=model, title=title, summary=summary)
+    write(cells, path, model=model, title=title, summary=summary, source=source)
     typer.echo(f"Report: {path.resolve()}", err=True)

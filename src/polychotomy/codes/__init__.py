@@ -7,11 +7,18 @@ from polychotomy.codes._hadamard import orthogonal
 from polychotomy.codes._parameters import check_int
 from polychotomy.codes._problem_words import describe_problems, problem_words
 from polychotomy.codes._random import dense_random, sparse_random
-from polychotomy.codes._registry import available_codes, check_rows, make_code, resolve_code
+from polychotomy.codes._registry import (
+    ALIASES,
+    available_codes,
+    check_rows,
+    make_code,
+    resolve_code,
+)
 from polychotomy.codes._standard import adjacent, exhaustive, one_vs_one, one_vs_rest
 from polychotomy.codes._targets import Targets
 
 __all__ = [
+    "ALIASES",
     "Code",
     "DistinctProblems",
     "Targets",

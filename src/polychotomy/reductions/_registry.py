@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from polychotomy.codes import available_codes
+from polychotomy.codes import ALIASES, available_codes
 from polychotomy.decoding import RULES
 from polychotomy.errors import unknown_name
 from polychotomy.reductions._families import (
@@ -29,12 +29,6 @@ if TYPE_CHECKING:
 ANY = "*"
 KEYWORDS = ("standard", "all")
 
-_ALIASES = {
-    "ovr": "one_vs_rest",
-    "ova": "one_vs_rest",
-    "ovo": "one_vs_one",
-    "all_pairs": "one_vs_one",
-}
 _STANDARD = ("one_vs_rest", "one_vs_one", "dense_random", "bch", "linkage_tree")
 _TREES = {
     "linkage_tree": "linkage",
@@ -118,7 +112,7 @@ class Reduction:
     probability: str | None = "auto"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", _ALIASES.get(self.name, self.name))
+        object.__setattr__(self, "name", ALIASES.get(self.name, self.name))
         if self.name not in _REDUCTIONS:
             raise unknown_name("reductions", self.name, list(_REDUCTIONS))
         if self.decoder != "auto" and not self.has_decoder:

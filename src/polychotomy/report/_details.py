@@ -13,6 +13,12 @@ from polychotomy.report._questions import Counts, Questions, confusion, shorten
 _MOST_CLASSES = 40
 _MOST_PAIRS = 10
 _CURVE_POINTS = 200
+_CHOICES = {
+    "decoder": "From binary outputs to a class by",
+    "probability": "From binary to class probabilities by",
+    "calibration": "Calibration of binary outputs",
+    "solve": "Reading of the tree",
+}
 
 
 def confused_pairs(
@@ -100,8 +106,17 @@ def chosen_values(cells: Sequence[Cell]) -> Mapping[str, str]:
     found: dict[str, dict[str, None]] = {}
     for cell in cells:
         for name, value in cell.chosen.items():
+            if name == "warnings":
+                continue
             said = f"{value:.4g}" if isinstance(value, float) else str(value)
-            found.setdefault(str(name), {})[shorten(said)] = None
+            found.setdefault(str(name), {})[shorten(said.replace("_", " "))] = None
     return {
-        name: ", ".join(list(v)[:5]) + (" …" if len(v) > 5 else "") for name, v in found.items()
+        _CHOICES.get(name) or f"Tuned: {name.rpartition('__')[2]}": ", ".join(list(v)[:5])
+        + (" …" if len(v) > 5 else "")
+        for name, v in found.items()
     }
+
+
+def warning_sentences(cells: Sequence[Cell]) -> list[str]:
+    """Return what libraries warned of in training, each sentence once."""
+    return list(dict.fromkeys(said for cell in cells for said in cell.chosen.get("warnings", ())))
