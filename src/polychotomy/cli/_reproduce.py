@@ -96,7 +96,9 @@ def reproduce_command(
     """Run experiments of the papers again, and compare our figures with theirs.
 
     A figure agrees if it lies within the spread that the paper gives or, where there is none, if
-    theirs lies within our 95 % bootstrap interval. What several experiments share is computed once.
+    theirs lies within our 95 % bootstrap interval. If only a part of the folds is run, as with
+    `--quick`, it agrees if theirs, give or take its spread, lies within our interval, which is wide
+    then. What several experiments share is computed once.
     Most take hours: start with `--quick`, and give a `--store` to go on where it was.
 
     For example:
