@@ -442,7 +442,7 @@ def _interrupted(plan, store, **options):
 
 def test_an_interrupt_that_got_lost_is_raised_again():
     def lose_one():
-        with _running.telling_interruption(None) as check:
+        with _running.handle_interrupts(None) as check:
             check()
             with suppress(KeyboardInterrupt):
                 os.kill(os.getpid(), signal.SIGINT)
@@ -462,7 +462,7 @@ def test_an_interrupt_that_got_lost_is_raised_again():
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no such signal")
 def test_what_asks_to_end_is_heard_unless_it_is_ignored():
     def ask_to_end():
-        with _running.telling_interruption(None):
+        with _running.handle_interrupts(None):
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(1)
 
@@ -471,7 +471,7 @@ def test_what_asks_to_end_is_heard_unless_it_is_ignored():
     assert caught.value.exit_code == 130
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
     try:
-        with _running.telling_interruption(None):
+        with _running.handle_interrupts(None):
             os.kill(os.getpid(), signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)

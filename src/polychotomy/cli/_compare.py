@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polychotomy.cli._disk import printable, read_data, tell_columns, telling_errors
+from polychotomy.cli._disk import print_column_remarks, printable, read_data, report_errors
 from polychotomy.cli._options import (
     BASES,
     DEFAULT_BASE,
@@ -25,11 +25,11 @@ from polychotomy.cli._options import (
 )
 from polychotomy.cli._reported_model import train_recommended
 from polychotomy.cli._running import (
-    keeping_results,
+    handle_interrupts,
+    open_results,
+    print_failures,
+    print_message,
     run_with_progress,
-    tell,
-    tell_failures,
-    telling_interruption,
 )
 from polychotomy.cli._summary_tables import check_report, print_summary, write_report
 
@@ -150,7 +150,7 @@ def compare_command(
     protocol = _check_protocol(protocol)
     from polychotomy.evaluate import Schedule, summarise
 
-    with telling_interruption(store) as check, telling_errors():
+    with handle_interrupts(store) as check, report_errors():
         check_report(report)
         data_sets = [
             each if samples is None else each.limited(samples, seed)
@@ -164,12 +164,12 @@ def compare_command(
             tuning=tune.value,
             seed=seed,
         )
-        _tell_unsuited(reductions, base)
+        _print_unsuited(reductions, base)
         for remark in schedule.remarks:
-            tell(remark)
-        with keeping_results(store) as kept:
+            print_message(remark)
+        with open_results(store) as kept:
             cells, failures = run_with_progress(schedule, kept, jobs, check)
-            tell_failures(failures)
+            print_failures(failures)
             if not cells:
                 raise ValueError("Nothing could be computed.")
             title = f"{_title(data_sets)}; {', '.join(split_names(base))}, {protocol}"
@@ -206,15 +206,15 @@ def _show_next_step(task: "Task", data: str, target: str | None) -> None:
 
 
 def _print_hint(samples: "Samples") -> None:
-    """Say if another learner than the default one promises much lower errors."""
+    """Print a hint if another learner than the default has a much lower error."""
     from polychotomy.cli._quick_look import hint_at_learner
 
     if hint := hint_at_learner(samples):
-        tell(hint)
+        print_message(hint)
 
 
-def _tell_unsuited(reductions: str, base: str) -> None:
-    """Say once for each learner and reason what "standard" and "all" leave out."""
+def _print_unsuited(reductions: str, base: str) -> None:
+    """Print which reductions "standard" and "all" leave out for each learner, and why."""
     from polychotomy.reductions import make_base, suitable_reductions
 
     for learner in split_names(base):
@@ -223,16 +223,16 @@ def _tell_unsuited(reductions: str, base: str) -> None:
         for name, reason in unsuited.items():
             left_out.setdefault(reason, []).append(name)
         for reason, names in left_out.items():
-            tell(f"Skipped with {learner}: {', '.join(names)}. {reason}")
+            print_message(f"Skipped with {learner}: {', '.join(names)}. {reason}")
 
 
 def _read(data: list[str], target: str | None) -> "list[Samples]":
-    """Return all data sets; files whose names are equal but for the folder go by their paths."""
+    """Return all data sets; files of the same name in different folders are named by path."""
     from polychotomy.evaluate import Samples
 
     bunches = [read_data(each, target) for each in data]
     for bunch in bunches:
-        tell_columns(bunch, target)
+        print_column_remarks(bunch, target)
     found = [Samples.of(bunch) for bunch in bunches]
     names = [samples.name for samples in found]
     if len(set(names)) == len(names):

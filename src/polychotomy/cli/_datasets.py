@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from polychotomy.cli._disk import printable, read_data, telling_errors
+from polychotomy.cli._disk import printable, read_data, report_errors
 from polychotomy.cli._options import AsJson
 
 if TYPE_CHECKING:
@@ -47,14 +47,14 @@ def show_dataset(
     target: Annotated[str | None, typer.Option(help="Of a file: the column of the labels.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what is known of a data set, or how a file of samples is understood.
+    """Show what is known of a data set, or how a file of samples is read.
 
     Examples: `polychotomy datasets show letter`, `polychotomy datasets show land.csv --json`
     """
     from polychotomy.datasets import available
 
     known = {each.name: each for each in available()}.get(data)
-    with telling_errors():
+    with report_errors():
         facts = _file_facts(data, target) if known is None else _facts(known)
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
@@ -73,7 +73,7 @@ def fetch_dataset(
     """
     from polychotomy.datasets import load
 
-    with telling_errors():
+    with report_errors():
         samples = load(name)
     n, d = samples.data.shape
     typer.echo(

@@ -9,8 +9,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from polychotomy.cli._disk import printable, telling_errors
-from polychotomy.cli._models import ModelFile, load_with_warning, make_console, telling_warnings
+from polychotomy.cli._disk import printable, report_errors
+from polychotomy.cli._models import ModelFile, load_with_warning, make_console, report_warnings
 from polychotomy.cli._options import AsJson
 from polychotomy.cli._summary_tables import check_report
 
@@ -46,7 +46,7 @@ def evaluate_command(
     """
     from polychotomy.cli._evaluation import evaluate_model, evaluation_cell
 
-    with telling_errors(), telling_warnings():
+    with report_errors(), report_warnings():
         check_report(report)
         loaded = load_with_warning(model)
         found = evaluate_model(loaded, data, target)

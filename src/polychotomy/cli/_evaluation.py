@@ -1,4 +1,4 @@
-"""What the labels of new samples say about a model."""
+"""How good the predictions of a model are, by the labels of new samples."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -18,7 +18,7 @@ _COVERAGES = (1.0, 0.95, 0.9, 0.8, 0.7, 0.5)
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The predictions of a model beside the true classes.
+    """The predictions of a model, and the true classes.
 
     Attributes
     ----------

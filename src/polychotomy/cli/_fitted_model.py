@@ -103,14 +103,14 @@ def train_model(
 
 def _facts(advice: Recommendation, failures: list[Failure]) -> dict[str, Any]:
     """Return how the reduction was chosen."""
-    told = advice.as_dict()
+    advised = advice.as_dict()
     return {
         "explanation": advice.words,
         "error": 1 - advice.scores[advice.method],
-        "recommendation": told,
+        "recommendation": advised,
         "compared": [
             {"reduction": name, "error": 1 - row["score"], "problems": row["problems"]}
-            for name, row in told["methods"].items()
+            for name, row in advised["methods"].items()
         ],
         "failures": {failure.reduction: failure.reason for failure in failures},
     }

@@ -17,10 +17,10 @@ from rich.console import Console
 
 from polychotomy.cli._disk import (
     check_can_write,
+    print_column_remarks,
     printable,
     read_data,
-    tell_columns,
-    telling_errors,
+    report_errors,
 )
 from polychotomy.cli._options import (
     BASES,
@@ -34,7 +34,7 @@ from polychotomy.cli._options import (
     flag,
     split_names,
 )
-from polychotomy.cli._running import run_with_progress, tell, telling_interruption
+from polychotomy.cli._running import handle_interrupts, print_message, run_with_progress
 
 if TYPE_CHECKING:
     from polychotomy.cli._model_files import Model
@@ -88,10 +88,10 @@ def fit_command(
     from polychotomy.cli._quick_look import hint_at_learner
     from polychotomy.evaluate import Samples
 
-    with telling_interruption(None) as check, telling_errors(), telling_warnings():
+    with handle_interrupts(None) as check, report_errors(), report_warnings():
         check_can_write(out)
         samples = read_data(data, target)
-        tell_columns(samples, target)
+        print_column_remarks(samples, target)
         model = train_model(
             samples,
             bases=bases,
@@ -113,13 +113,13 @@ def fit_command(
         typer.echo(f"The model is in {out}. See it with: polychotomy explain {name}")
         typer.echo(f"Ask it about new samples with: polychotomy predict {name} FILE")
     if hint:
-        tell(hint)
+        print_message(hint)
 
 
 def _run(schedule: "Schedule", jobs: int, check: Callable[[], None]) -> Any:
     """Compute the cells, with a progress bar in a terminal."""
     for remark in schedule.remarks:
-        tell(remark)
+        print_message(remark)
     if sys.stderr.isatty():
         return run_with_progress(schedule, None, jobs, check)
     return schedule.run(n_jobs=jobs)
@@ -155,7 +155,7 @@ def predict_command(
     from polychotomy.cli._model_files import writing
     from polychotomy.cli._new_samples import read_new_samples
 
-    with telling_errors(), telling_warnings():
+    with report_errors(), report_warnings():
         if out is not None:
             check_can_write(out)
         loaded = load_with_warning(model)
@@ -171,9 +171,9 @@ def predict_command(
         else:
             with writing(out) as file:
                 file.write(text.encode())
-            tell(f"{len(new.features)} predictions in {out}")
+            print_message(f"{len(new.features)} predictions in {out}")
     if said:
-        tell(said)
+        print_message(said)
 
 
 def explain_command(
@@ -190,7 +190,7 @@ def explain_command(
     """
     from polychotomy.cli._explanation import explanation, facts_of
 
-    with telling_errors():
+    with report_errors():
         loaded = load_with_warning(model)
         if as_json:
             typer.echo(json.dumps(facts_of(loaded), indent=2))
@@ -279,7 +279,7 @@ def _error_text(facts: dict[str, Any]) -> str:
 
 
 @contextmanager
-def telling_warnings() -> Iterator[None]:
+def report_warnings() -> Iterator[None]:
     """Print what libraries warn of, each once and without the place in their source."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

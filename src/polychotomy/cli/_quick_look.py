@@ -1,4 +1,4 @@
-"""Whether another learner than the default promises much lower errors."""
+"""A quick look at whether another learner than the default has a much lower error."""
 
 import warnings
 

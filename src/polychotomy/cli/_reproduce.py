@@ -1,4 +1,4 @@
-"""``polychotomy reproduce``: a paper's experiment again, with its figures beside ours."""
+"""``polychotomy reproduce``: run a paper's experiment again, and compare the figures."""
 
 import json
 import os
@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import polychotomy
-from polychotomy.cli._disk import check_can_write, telling_errors
+from polychotomy.cli._disk import check_can_write, report_errors
 from polychotomy.cli._options import AsJson, Jobs, Seed, StoreFile, flag
 from polychotomy.cli._running import (
-    keeping_results,
+    handle_interrupts,
+    open_results,
+    print_failures,
+    print_message,
     run_with_progress,
-    tell,
-    tell_failures,
-    telling_interruption,
 )
 from polychotomy.cli._summary_tables import check_report
 from polychotomy.files import replacing
@@ -126,7 +126,7 @@ def reproduce_command(
         "quick": quick,
         "seed": seed,
     }
-    with telling_interruption(store) as check, telling_errors():
+    with handle_interrupts(store) as check, report_errors():
         check_report(report)
         for path in () if out is None else (out, _environment_path(out)):
             check_can_write(path)
@@ -137,9 +137,9 @@ def reproduce_command(
             each.plan(some, methods=methods or None, n_folds=folds, seed=seed)
             for each, some in zip(chosen, wanted, strict=True)
         ]
-        with keeping_results(store) as kept:
+        with open_results(store) as kept:
             results, failures = _run(plans, kept, jobs, check)
-            tell_failures(failures)
+            print_failures(failures)
             found = [e.figures(cells) for e, cells in zip(chosen, results, strict=True)]
             figures = [figure for some in found for figure in some]
             if not figures:
@@ -163,7 +163,7 @@ def _run(
 
     joined = Schedule.join(plans)
     for remark in joined.remarks:
-        tell(remark)
+        print_message(remark)
     cells, failures = run_with_progress(joined, store, jobs, check)
     failed = {failure.key for failure in failures}
     rest = iter(cells)  # they come in the order of the tasks, those that failed left out
@@ -210,7 +210,7 @@ def _write(figures: "Sequence[Figure]", environment: dict[str, Any], out: Path) 
     experiments.write_figures(figures, out)
     with replacing(_environment_path(out)) as beside:
         beside.write_text(json.dumps(environment, indent=2) + "\n", "utf-8")
-    tell(f"{len(figures)} figures in {out}")
+    print_message(f"{len(figures)} figures in {out}")
 
 
 def _report(
@@ -222,7 +222,7 @@ def _report(
     from polychotomy.report import write_reproduction
 
     write_reproduction(figures, chosen, path, environment=environment)
-    tell(f"Report: {path.resolve()}")
+    print_message(f"Report: {path.resolve()}")
 
 
 def _as_dict(

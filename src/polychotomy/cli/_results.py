@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from polychotomy.cli._disk import check_can_write, printable, telling_errors
+from polychotomy.cli._disk import check_can_write, printable, report_errors
 from polychotomy.cli._options import AsJson, Prefer, Preference, flag
 from polychotomy.cli._summary_tables import check_report, print_summary, write_report
 from polychotomy.files import replacing
@@ -38,7 +38,7 @@ def list_results(store: StoreFile, as_json: AsJson = False) -> None:
     """
     from polychotomy.evaluate import comparisons
 
-    with telling_errors():
+    with report_errors():
         groups = comparisons(_cells(store))
     counts = [
         {"comparison": words, "data_set": data_set, "base": base, "cells": n}
@@ -75,7 +75,7 @@ def show_results(
     """
     from polychotomy.evaluate import comparisons, summarise
 
-    with telling_errors():
+    with report_errors():
         check_report(report)
         groups = comparisons(_cells(store, data_set, base))
         if not groups:
@@ -113,7 +113,7 @@ def export_results(
     """
     if out.suffix not in (".csv", ".parquet"):
         raise typer.BadParameter("its name must end in .csv or .parquet", param_hint="--out")
-    with telling_errors():
+    with report_errors():
         check_can_write(out)
         row_maker = _prediction_rows if predictions else _cell_rows
         rows = [row for cell in _cells(store, data_set, base) for row in row_maker(cell)]

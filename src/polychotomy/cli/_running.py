@@ -1,4 +1,4 @@
-"""A long run on behalf of a command: progress, interruption, and where the results are kept."""
+"""Long runs: progress, interruption, and the store of results."""
 
 import shlex
 import signal
@@ -70,19 +70,19 @@ def _bar(console: Console) -> "Iterator[Callable[[Progress], None]]":
 
 
 def _lines() -> "Callable[[Progress], None]":
-    """Return a function that tells progress in lines: one at the start, then now and then."""
-    start = told = monotonic()
+    """Return a function that prints progress in lines: one at the start, then now and then."""
+    start = printed = monotonic()
 
     def show(progress: "Progress") -> None:
-        nonlocal told
+        nonlocal printed
         now = monotonic()
-        early = now - told < max(_PAUSE, _SHARE * (now - start))
+        early = now - printed < max(_PAUSE, _SHARE * (now - start))
         if progress.done == progress.total or (early and progress.last is not None):
             return
-        told = now
+        printed = now
         words = f"{progress.done} of {progress.total} cells are done"
         more = (_time_left(progress.seconds_left), _last(progress))
-        tell(", ".join(filter(None, (words, *more))))
+        print_message(", ".join(filter(None, (words, *more))))
 
     return show
 
@@ -101,27 +101,27 @@ def _time_left(seconds: float | None) -> str:
     return f"{clock} left"
 
 
-def tell(text: str) -> None:
-    """Print a line beside the results."""
+def print_message(text: str) -> None:
+    """Print a line to the standard error, apart from the results."""
     typer.echo(printable(text), err=True)
 
 
-def tell_failures(failures: "list[Failure]") -> None:
-    """Say once for each method and reason what was left out."""
+def print_failures(failures: "list[Failure]") -> None:
+    """Print each method that failed, once for each reason."""
     folds: dict[tuple[str, str, str], list[int]] = {}
     for failure in failures:
         method = f"{failure.reduction} ({failure.base})"
         folds.setdefault((failure.data_set, method, failure.reason), []).append(failure.fold)
     for (data_set, method, reason), where in folds.items():
         n = len(where)
-        tell(f"{data_set}: {method} failed in {n} fold{'s' * (n > 1)}: {reason}")
+        print_message(f"{data_set}: {method} failed in {n} fold{'s' * (n > 1)}: {reason}")
 
 
 @contextmanager
-def telling_interruption(store: Path | None) -> Iterator[Callable[[], None]]:
+def handle_interrupts(store: Path | None) -> Iterator[Callable[[], None]]:
     """End with status 130 after Ctrl-C or a signal to end, instead of a traceback.
 
-    What is told to ignore a signal, as nohup does, goes on ignoring it.
+    Signals that are ignored, as under nohup, stay ignored.
 
     Yields a function to be called now and then: an interrupt that arrives within a callback from
     compiled code is lost there, and raised again by it.
@@ -147,7 +147,7 @@ def telling_interruption(store: Path | None) -> Iterator[Callable[[], None]]:
         yield check
     except KeyboardInterrupt:
         where = f" What was finished is in {store}; the same command goes on from there."
-        tell("Interrupted." + (where if store is not None else ""))
+        print_message("Interrupted." + (where if store is not None else ""))
         raise typer.Exit(_INTERRUPTED) from None
     finally:
         for each, handler in before.items():
@@ -155,8 +155,8 @@ def telling_interruption(store: Path | None) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def keeping_results(path: Path | None) -> "Iterator[Store]":
-    """Open the store, or a temporary one that stays, and is named, only if something goes wrong."""
+def open_results(path: Path | None) -> "Iterator[Store]":
+    """Open the store, or a temporary one that is kept, and named, only if something goes wrong."""
     from polychotomy.evaluate import Store
 
     if path is not None:
@@ -175,7 +175,7 @@ def keeping_results(path: Path | None) -> "Iterator[Store]":
     except BaseException:
         if finished:
             option = f"--store {shlex.quote(str(folder / 'results.sqlite'))}"
-            tell(f"{finished} finished cells were kept; to go on from there, add {option}")
+            print_message(f"{finished} finished cells were kept; to go on from there, add {option}")
         raise
     finally:
         if not finished:

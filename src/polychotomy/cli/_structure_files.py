@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from polychotomy.cli._disk import printable, read_samples, read_text, telling_errors, write_text
+from polychotomy.cli._disk import printable, read_samples, read_text, report_errors, write_text
 from polychotomy.cli._options import flag
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def convert_structure(
     from polychotomy.structures import flatten, format_structure, name_problems, nest
 
     structure = _read(file, dialect)
-    with telling_errors(file):
+    with report_errors(file):
         if form is not None:
             structure = flatten(structure) if form is Form.flat else nest(structure)
         if number:
@@ -147,7 +147,7 @@ def design_structure(
     """
     from polychotomy.structures import format_structure, name_problems
 
-    with telling_errors():
+    with report_errors():
         X, y = read_samples(data, target)
         structure = _design(X, y, builder, distance, method, quantile)
         if name is not None:
@@ -158,7 +158,7 @@ def design_structure(
 def _read(file: str, dialect: Dialect, classes: list[str] | None = None) -> "Structure":
     from polychotomy.structures import parse_structure
 
-    with telling_errors(file):
+    with report_errors(file):
         return parse_structure(read_text(file), classes, dialect=dialect.value)
 
 
