@@ -34,7 +34,7 @@ def test_the_module_runs_like_the_command():
     [
         ("--help", 0),
         ("--version", 0),
-        *((f"{name} --help", 0) for name in ("compare", "fit", "predict", "explain", "reproduce")),
+        *((f"{name} --help", 0) for name in ("compare", "fit", "evaluate", "explain", "reproduce")),
         *((f"{name} --help", 0) for name in ("results show", "datasets show", "structure design")),
         ("fit wine", 2),
         ("fit wine -o m --jobs 0", 2),

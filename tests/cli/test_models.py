@@ -20,6 +20,7 @@ from polychotomy import datasets  # noqa: E402
 from polychotomy.cli import _fitted_model  # noqa: E402
 from polychotomy.cli._app import app  # noqa: E402
 from polychotomy.cli._model_files import load_model, writing  # noqa: E402
+from polychotomy.cli._models import _error_text  # noqa: E402
 from polychotomy.cli._quick_look import hint_at_learner  # noqa: E402
 from polychotomy.evaluate import Samples  # noqa: E402
 from polychotomy.reductions import available_bases  # noqa: E402
@@ -71,6 +72,7 @@ def test_what_fit_says(folder):
     said = run("fit", folder / "flowers.csv", *arguments).stdout
     assert said.startswith("Use ")
     assert "error in five-fold cross-validation" in said
+    assert "always the largest class 66.67 %" in said
     assert f"polychotomy explain {out}" in said
     told = json.loads(run("fit", folder / "flowers.csv", *arguments, "--json").stdout)
     assert told["samples"] == 150
@@ -80,6 +82,18 @@ def test_what_fit_says(folder):
     assert 0 < told["error"] < 0.1
     assert len(told["compared"]) > 5
     assert told["recommendation"]["method"] == told["reduction"]
+
+
+def test_fit_says_how_good_the_learner_is_by_itself(folder, tmp_path):
+    facts = {"error": 0.1, "samples": 9, "classes": ["a", "b"], "majority_error": 0.5}
+    rows = [{"reduction": "native", "error": 0.2}, {"reduction": "bch", "error": 0.1}]
+    said = _error_text(facts | {"base": "ridge", "reduction": "bch", "compared": rows})
+    assert said.endswith("largest class 50.00 %, ridge by itself, without a reduction, 20.00 %.")
+    rows[0]["reduction"] = "native (tree)"
+    said = _error_text(facts | {"base": "ridge", "reduction": "bch", "compared": rows})
+    assert "tree by itself" in said
+    said = _error_text(facts | {"base": "tree", "reduction": "native", "compared": rows})
+    assert said.endswith("largest class 50.00 %.")
 
 
 def test_probabilities_and_rejection(folder):
@@ -121,6 +135,7 @@ def test_evaluate_agrees_with_scikit_learn(folder, labelled):
     known = has_label & (labelled["kind"] != "rose").to_numpy()
     truth = labelled["kind"].to_numpy()
     assert found["samples"] == 149
+    assert found["majority_error"] == pytest.approx(1 - 51 / 149)
     assert (found["unlabelled"], found["unknown_class"]) == (1, 1)
     assert found["error"] == pytest.approx(np.mean(predicted[has_label] != truth[has_label]))
     classes = ["iris s", "iris, v", "ünïcode"]

@@ -47,13 +47,18 @@ class Evaluation:
         return float(np.mean(self.truth != self.predicted))
 
     @property
+    def majority_error(self) -> float:
+        """The error of always predicting the class that is the largest here."""
+        return 1 - float(self.confusion.sum(axis=1).max()) / len(self.truth)
+
+    @property
     def words(self) -> str:
         """The error in words, with its standard error."""
         n, spread = len(self.truth), sqrt(self.error * (1 - self.error) / len(self.truth))
         wrong = int(np.sum(self.truth != self.predicted))
         return (
             f"{wrong} of {n} predictions are wrong, an error of {100 * self.error:.2f} % "
-            f"(± {100 * spread:.2f})."
+            f"(± {100 * spread:.2f}). Always the largest class: {100 * self.majority_error:.2f} %."
         )
 
     @property
@@ -132,6 +137,7 @@ class Evaluation:
             "unlabelled": self.n_unlabelled,
             "unknown_class": int(np.sum(~self._known)),
             "error": self.error,
+            "majority_error": self.majority_error,
             **self.scores,
             "classes": self.per_class,
             "confusion": self.confusion.tolist(),

@@ -86,6 +86,7 @@ def train_model(
             "skipped": _skipped(names, bases),
             "data": samples.name,
             "target": bunch.get("target_name"),
+            "majority_error": 1 - float(np.bincount(samples.y).max() / len(samples.y)),
             "samples": len(y),
             "features": frame.shape[1],
             "prepared_features": prepared.shape[1],

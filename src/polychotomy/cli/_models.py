@@ -275,7 +275,13 @@ def _error_text(facts: dict[str, Any]) -> str:
     text = f"Its error in five-fold cross-validation is {100 * facts['error']:.2f} %"
     if "test_error" in facts:
         text += f", and {100 * facts['test_error']:.2f} % on the test part"
-    return f"{text}; {facts['samples']} samples of {len(facts['classes'])} classes were used."
+    text += f"; {facts['samples']} samples of {len(facts['classes'])} classes were used."
+    text += f"\nFor comparison: always the largest class {100 * facts['majority_error']:.2f} %"
+    own = [row for row in facts["compared"] if row["reduction"].partition(" (")[0] == "native"]
+    for row in own if facts["reduction"] != "native" else []:
+        base = facts["base"] if row["reduction"] == "native" else row["reduction"][8:-1]
+        text += f", {base} by itself, without a reduction, {100 * row['error']:.2f} %"
+    return f"{text}."
 
 
 @contextmanager
