@@ -61,7 +61,7 @@ comparison: $(READY)  ## compare all reductions on all data sets: hours, can be 
 	$(COMPARE) --base logistic --reductions $(APART)
 	$(COMPARE) --base boosting --reductions $(APART),$(AS_ONE)
 	$(COMPARE) --base svm --tune greedy --reductions $(APART),$(AS_ONE),sbc_kernel,sbc_kernel_frequencies
-	$(BIN)/polychotomy results export build/comparison.sqlite results/comparison.csv
+	$(BIN)/polychotomy results export build/comparison.sqlite -o results/comparison.csv
 
 results: $(READY)  ## write docs/results.md and docs/comparison.md from results/
 	$(BIN)/python docs/make_results.py

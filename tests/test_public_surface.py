@@ -69,6 +69,7 @@ def test_the_names_of_codes():
         "adjacent",
         "available_codes",
         "bch",
+        "ALIASES",
         "check_entries",
         "check_int",
         "check_ordered",
@@ -134,6 +135,7 @@ def test_the_names_of_datasets():
         "make_waveform",
         "read",
         "read_features",
+        "used_columns",
     }
 
 
@@ -230,6 +232,7 @@ def test_the_names_of_evaluate():
         "TrainedMethod",
         "comparisons",
         "compute",
+        "rank_digits",
         "recommend",
         "summarise",
         "train_task",

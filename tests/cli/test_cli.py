@@ -3,11 +3,16 @@ import subprocess
 import sys
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import polychotomy
-from polychotomy.cli import main
+from polychotomy.cli import _options, main
 from polychotomy.cli._app import app
+from polychotomy.cli._structure_files import Builder
+from polychotomy.evaluate import DEFAULT_FOLDS
+from polychotomy.reductions import available_bases, available_reductions
+from polychotomy.structures import BUILDERS
 
 runner = CliRunner()
 
@@ -22,6 +27,70 @@ def test_the_module_runs_like_the_command():
         [sys.executable, "-m", "polychotomy", "--help"], capture_output=True, text=True, check=True
     )
     assert "compare" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("--help", 0),
+        ("--version", 0),
+        *((f"{name} --help", 0) for name in ("compare", "fit", "evaluate", "explain", "reproduce")),
+        *((f"{name} --help", 0) for name in ("results show", "datasets show", "structure design")),
+        ("fit wine", 2),
+        ("fit wine -o m --jobs 0", 2),
+        ("compare wine --no-such-option", 2),
+    ],
+)
+def test_help_and_usage_errors_load_nothing_heavy(command, status):
+    heavy = {"numpy", "scipy", "sklearn", "pandas", "joblib", "numba", "skops", "jinja2"}
+    program = (
+        f"import sys\nsys.argv = ['polychotomy', *{command!r}.split()]\n"
+        "from polychotomy.cli import main\n"
+        "try: main()\n"
+        f"finally: print('loaded', {heavy!r} & set(sys.modules))"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.returncode == status, result.stderr
+    assert result.stdout.splitlines()[-1] == "loaded set()"
+
+
+def test_unknown_names_are_refused_without_loading_scikit_learn():
+    program = (
+        "import sys\nfrom polychotomy.cli._app import app\n"
+        "app(['compare', '--reductions', 'nothing'], standalone_mode=False)"
+    )
+    checked = f"try:\n    exec({program!r})\nexcept Exception:\n    pass\n"
+    checked += "print('sklearn' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", f"import sys\n{checked}"], capture_output=True)
+    assert result.stdout.split() == [b"False"], result.stderr
+
+
+@pytest.mark.parametrize(
+    "command", ["compare", "fit", "predict", "explain", "reproduce", "results export"]
+)
+def test_help_shows_flags_without_a_value(command):
+    said = runner.invoke(app, [*command.split(), "--help"], env={"COLUMNS": "150"}).stdout
+    typed = [line for line in said.splitlines() if "<bool>" in line and "--help" not in line]
+    assert typed == []
+
+
+@pytest.mark.parametrize(
+    "command", ["fit", "predict", "reproduce", "results export", "structure design"]
+)
+def test_output_goes_to_the_same_option_everywhere(command):
+    said = runner.invoke(app, [*command.split(), "--help"], env={"COLUMNS": "150"}).stdout
+    assert any("--out" in line and "-o" in line.split() for line in said.splitlines())
+
+
+def test_help_names_all_that_the_library_knows():
+    listed, optional, _ = _options.BASES.split("; ")
+    installed = [name for name in available_bases() if name not in optional]
+    assert listed.split(", ") == installed
+    assert _options.DEFAULT_BASE in installed
+    assert _options.REDUCTIONS.split(", ") == list(available_reductions())
+    assert set(Builder) == set(BUILDERS)
+    (protocol,) = (p for p in get_command(app).commands["compare"].params if p.name == "protocol")
+    assert protocol.default == f"cv{DEFAULT_FOLDS}"
 
 
 def test_without_its_extra_the_command_says_what_to_install(monkeypatch):

@@ -16,8 +16,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from polychotomy import datasets
-from polychotomy.cli import _reported_model, _running
+from polychotomy import datasets, evaluate
+from polychotomy.cli import _running
 from polychotomy.cli._app import app
 from polychotomy.datasets import make_preprocessor
 from polychotomy.evaluate import Failure, Progress, Samples, Schedule, Store, _bench
@@ -64,8 +64,9 @@ def test_a_file_gives_a_table_and_a_recommendation(land, tmp_path):
     result = run(land, *FAST, "--protocol", "cv3")
     shown = result.stdout
     assert "land: 90 samples, 3 features, 3 classes; ridge, cv3" in shown
-    for heading in ("problems", "error %", "log loss", "Brier", "fit s", "predict s", "rank"):
+    for heading in ("problems", "error %", "log loss", "Brier", "CPU s", "rank"):
         assert heading in shown
+    assert max(map(len, shown.splitlines()[:10])) <= 120
     assert "Use one_vs_" in shown
     assert "corrected resampled t-test over 3 folds" in shown
     assert not list((tmp_path / "temporary").iterdir())
@@ -242,7 +243,7 @@ def test_a_bad_store_is_told(land, tmp_path):
 def test_a_locked_store_is_told(land, tmp_path, monkeypatch):
     store = tmp_path / "land.sqlite"
     Store(store).close()
-    monkeypatch.setattr(_running, "Store", lambda path: Store(path, timeout=0.1))
+    monkeypatch.setattr(evaluate, "Store", lambda path: Store(path, timeout=0.1))
     with closing(sqlite3.connect(store, isolation_level=None)) as database:
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
         database.execute("BEGIN EXCLUSIVE")
@@ -258,7 +259,9 @@ def test_the_report_is_written_of_all_cells(land, tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(
         "polychotomy.report.write_report",
-        lambda cells, path, model, title, summary: written.append((len(cells), path, title)),
+        lambda cells, path, model, title, summary, source: written.append(
+            (len(cells), path, title)
+        ),
     )
     path = tmp_path / "land.html"
     result = run(land, *FAST, "--protocol", "cv3", "--report", path)
@@ -272,7 +275,7 @@ def reported(monkeypatch):
     models = []
     monkeypatch.setattr(
         "polychotomy.report.write_report",
-        lambda cells, path, model, title, summary: models.append(model),
+        lambda cells, path, model, title, summary, source: models.append(model),
     )
     return models
 
@@ -331,7 +334,7 @@ def test_a_model_that_cannot_be_trained_does_not_spoil_the_report(land, tmp_path
     def fail(*_, **__):
         raise ValueError("Classification needs at least two classes.")
 
-    monkeypatch.setattr(_reported_model, "train_task", fail)
+    monkeypatch.setattr(evaluate, "train_task", fail)
     path = tmp_path / "land.html"
     result = run(land, *FAST, "--protocol", "cv3", "--report", path)
     assert "The report shows no trained model: Classification needs at least two" in result.stderr
@@ -440,7 +443,7 @@ def _interrupted(plan, store, **options):
 
 def test_an_interrupt_that_got_lost_is_raised_again():
     def lose_one():
-        with _running.telling_interruption(None) as check:
+        with _running.handle_interrupts(None) as check:
             check()
             with suppress(KeyboardInterrupt):
                 os.kill(os.getpid(), signal.SIGINT)
@@ -460,7 +463,7 @@ def test_an_interrupt_that_got_lost_is_raised_again():
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no such signal")
 def test_what_asks_to_end_is_heard_unless_it_is_ignored():
     def ask_to_end():
-        with _running.telling_interruption(None):
+        with _running.handle_interrupts(None):
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(1)
 
@@ -469,7 +472,7 @@ def test_what_asks_to_end_is_heard_unless_it_is_ignored():
     assert caught.value.exit_code == 130
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
     try:
-        with _running.telling_interruption(None):
+        with _running.handle_interrupts(None):
             os.kill(os.getpid(), signal.SIGHUP)
     finally:
         signal.signal(signal.SIGHUP, before)

@@ -134,3 +134,10 @@ def test_help_has_examples(command):
 def test_bad_usage():
     run("show", status=2)
     run("list", "--nonsense", status=2)
+
+
+def test_classes_of_equal_size_are_said_in_a_word(tmp_path):
+    path = tmp_path / "even.csv"
+    path.write_text("x,class\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(8)))
+    said = runner.invoke(app, ["datasets", "show", str(path)]).stdout
+    assert "2 classes in the column 'class', 4 samples each" in said

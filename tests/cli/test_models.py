@@ -8,6 +8,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import metrics
 from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
@@ -15,9 +16,13 @@ skops_io = pytest.importorskip("skops.io", reason="model files need skops")
 
 
 import polychotomy  # noqa: E402
-from polychotomy.cli import _models  # noqa: E402
+from polychotomy import datasets  # noqa: E402
+from polychotomy.cli import _fitted_model  # noqa: E402
 from polychotomy.cli._app import app  # noqa: E402
 from polychotomy.cli._model_files import load_model, writing  # noqa: E402
+from polychotomy.cli._models import _error_text  # noqa: E402
+from polychotomy.cli._quick_look import hint_at_learner  # noqa: E402
+from polychotomy.evaluate import Samples  # noqa: E402
 from polychotomy.reductions import available_bases  # noqa: E402
 
 runner = CliRunner()
@@ -67,6 +72,7 @@ def test_what_fit_says(folder):
     said = run("fit", folder / "flowers.csv", *arguments).stdout
     assert said.startswith("Use ")
     assert "error in five-fold cross-validation" in said
+    assert "always the largest class 66.67 %" in said
     assert f"polychotomy explain {out}" in said
     told = json.loads(run("fit", folder / "flowers.csv", *arguments, "--json").stdout)
     assert told["samples"] == 150
@@ -76,6 +82,18 @@ def test_what_fit_says(folder):
     assert 0 < told["error"] < 0.1
     assert len(told["compared"]) > 5
     assert told["recommendation"]["method"] == told["reduction"]
+
+
+def test_fit_says_how_good_the_learner_is_by_itself(folder, tmp_path):
+    facts = {"error": 0.1, "samples": 9, "classes": ["a", "b"], "majority_error": 0.5}
+    rows = [{"reduction": "native", "error": 0.2}, {"reduction": "bch", "error": 0.1}]
+    said = _error_text(facts | {"base": "ridge", "reduction": "bch", "compared": rows})
+    assert said.endswith("largest class 50.00 %, ridge by itself, without a reduction, 20.00 %.")
+    rows[0]["reduction"] = "native (tree)"
+    said = _error_text(facts | {"base": "ridge", "reduction": "bch", "compared": rows})
+    assert "tree by itself" in said
+    said = _error_text(facts | {"base": "tree", "reduction": "native", "compared": rows})
+    assert said.endswith("largest class 50.00 %.")
 
 
 def test_probabilities_and_rejection(folder):
@@ -97,6 +115,105 @@ def test_probabilities_and_rejection(folder):
     assert [record["accepted"] for record in records] == accepted.tolist()
     assert {record["predicted"] is None for record in records} == {True, False}
     assert [f.name for f in folder.iterdir() if f.name.endswith(".part")] == []
+
+
+@pytest.fixture
+def labelled(folder):
+    """The flowers with three labels of its own: one wrong, one that is no class, one missing."""
+    frame = pd.read_csv(folder / "flowers.csv")
+    frame.loc[[0, 1, 2], "kind"] = ["ünïcode", "rose", None]
+    frame.to_csv(folder / "labelled.csv", index=False)
+    return frame
+
+
+def test_evaluate_agrees_with_scikit_learn(folder, labelled):
+    path = folder / "labelled.csv"
+    found = json.loads(run("evaluate", folder / "m.skops", path, "--json").stdout)
+    records = json.loads(run("predict", folder / "m.skops", path, "--proba", "--json").stdout)
+    predicted = np.array([record["predicted"] for record in records])
+    has_label = labelled["kind"].notna().to_numpy()
+    known = has_label & (labelled["kind"] != "rose").to_numpy()
+    truth = labelled["kind"].to_numpy()
+    assert found["samples"] == 149
+    assert found["majority_error"] == pytest.approx(1 - 51 / 149)
+    assert (found["unlabelled"], found["unknown_class"]) == (1, 1)
+    assert found["error"] == pytest.approx(np.mean(predicted[has_label] != truth[has_label]))
+    classes = ["iris s", "iris, v", "ünïcode"]
+    p = np.array([[record[f"p({name})"] for name in classes] for record in records])[known]
+    assert found["log_loss"] == pytest.approx(metrics.log_loss(truth[known], p, labels=classes))
+    counts = metrics.confusion_matrix(truth[known], predicted[known], labels=classes)
+    assert found["confusion"] == counts.tolist()
+    scores = metrics.precision_recall_fscore_support(truth[known], predicted[known], labels=classes)
+    for name, expected in zip(("precision", "recall"), scores, strict=False):
+        assert [each[name] for each in found["classes"]] == pytest.approx(expected.tolist())
+    right = np.array(classes)[p.argmax(axis=1)] == truth[known]
+    assert found["reject"][0]["coverage"] == 1
+    for point in found["reject"]:
+        accepted = p.max(axis=1) >= point["threshold"]
+        assert point["coverage"] == pytest.approx(accepted.mean())
+        assert point["error"] == pytest.approx(1 - right[accepted].mean())
+
+
+def test_evaluate_prints_what_one_asks_first(folder, labelled):
+    said = run("evaluate", folder / "m.skops", folder / "labelled.csv").stdout
+    assert re.search(r"\d+ of 149 predictions are wrong, an error of \d+\.\d\d %", said)
+    for words in ("Log loss", "Brier", "recall %", "ünïcode taken for iris s", "--reject"):
+        assert words in said
+    assert "1 sample has a class that the model does not know" in said
+    assert max(len(line) for line in said.splitlines()[1:]) <= 120
+
+
+def test_evaluate_needs_labels(folder, tmp_path):
+    frame = pd.read_csv(folder / "flowers.csv")
+    frame.rename(columns={"kind": "sort"}).to_csv(tmp_path / "sort.csv", index=False)
+    said = run("evaluate", folder / "m.skops", tmp_path / "sort.csv", status=1).stderr
+    assert "must have labels in the column 'kind'. Name another column with --target." in said
+    found = run("evaluate", folder / "m.skops", tmp_path / "sort.csv", "--target", "sort")
+    assert "of 150 predictions are wrong" in found.stdout
+    said = run("evaluate", folder / "m.skops", tmp_path / "sort.csv", "--target", "no", status=1)
+    assert "has no column 'no' for the labels" in said.stderr
+
+
+def test_evaluate_writes_a_report(folder, labelled):
+    pytest.importorskip("vl_convert", reason="needs the extra 'report'")
+    path = folder / "evaluated.html"
+    said = run("evaluate", folder / "m.skops", folder / "labelled.csv", "--report", path)
+    assert str(path) in said.stderr
+    text = path.read_text("utf-8")
+    assert "How good it is" in text
+    assert "What to use" not in text
+
+
+def test_predict_keeps_columns_and_says_what_it_wrote(folder, labelled):
+    out = folder / "kept.csv"
+    command = ("predict", folder / "m.skops", folder / "labelled.csv")
+    said = run(*command, "--keep", "name, kind", "-o", out)
+    assert said.stdout == ""
+    assert f"150 predictions in {out}" in said.stderr
+    rows = table(out.read_text())
+    assert list(rows[0]) == ["name", "kind", "predicted"]
+    assert [row["name"] for row in rows] == labelled["name"].tolist()
+    assert [row["kind"] for row in rows[:4]] == ["ünïcode", "rose", "", "iris s"]
+    wrong = sum(row["predicted"] != row["kind"] for row in rows if row["kind"])
+    assert f"{wrong} of 149 labelled predictions are wrong ({wrong / 1.49:.2f} %)" in said.stderr
+    assert (
+        "lacks the columns to keep, such as 'no'" in run(*command, "--keep", "no", status=1).stderr
+    )
+    new = labelled.drop(columns="kind").rename(columns={"name": "predicted"})
+    new.to_csv(folder / "unlabelled.csv", index=False)
+    assert run("predict", folder / "m.skops", folder / "unlabelled.csv").stderr == ""
+    clash = ("predict", folder / "m.skops", folder / "unlabelled.csv", "--keep", "predicted")
+    assert "must not name a column of the predictions" in run(*clash, status=1).stderr
+
+
+def test_samples_come_by_the_standard_input(folder):
+    text = (folder / "flowers.csv").read_bytes()
+    by_file = run("predict", folder / "m.skops", folder / "flowers.csv").stdout
+    result = runner.invoke(app, ["predict", str(folder / "m.skops"), "-"], input=text)
+    assert result.stdout == by_file
+    result = runner.invoke(app, ["evaluate", str(folder / "m.skops"), "-"], input=b"a,b\n1,2\n")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("The standard input must have the columns")
 
 
 def test_labels_that_are_numbers_stay_numbers(tmp_path):
@@ -162,7 +279,9 @@ def test_explain_a_code(folder):
     errors = json.loads(run("explain", out, "--json").stdout)["problems"]
     worst = max(errors, key=lambda problem: problem["error"])
     assert worst["asks"] == "iris, v against the rest"  # between the two others
-    assert said.rstrip().endswith(f"{100 * worst['error']:.2f} %  {worst['asks']}")
+    first = said.partition("it has not seen:\n")[2].splitlines()[0]
+    assert first.endswith(f"{100 * worst['error']:.2f} %  {worst['asks']}")
+    assert said.count(worst["asks"]) == 1  # no list is printed twice
     told = json.loads(run("explain", out, "--json").stdout)
     assert told["code"] == [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
     assert told["columns"] == ["a", "b", "c", "d", "size"]
@@ -176,8 +295,94 @@ def test_explain_a_tree(folder):
     said = run("explain", out).stdout
     assert "├── " in said
     assert "└── " in said
-    assert "The weakest:" in said
+    assert "and how often each is wrong about samples it has not seen" in said
     assert "{" in json.loads(run("explain", out, "--json").stdout)["structure"]
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """Seven classes on a circle, neighbours overlapping, and a model of many problems."""
+    folder = tmp_path_factory.mktemp("many")
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(7), 30)
+    X = np.column_stack([np.cos(0.9 * y), np.sin(0.9 * y)]) + rng.normal(0, 0.2, (210, 2))
+    frame = pd.DataFrame(X, columns=["x", "z"]).assign(soil=["a", "b", "c"] * 70, kind=y)
+    frame.to_csv(folder / "many.csv", index=False)
+    out = folder / "many.skops"
+    options = ("--reduction", "dense_random", "--base", "ridge", "--jobs", 1)
+    run("fit", folder / "many.csv", "--target", "kind", "-o", out, *options)
+    return out
+
+
+def test_explain_leads_with_what_one_wants_to_know(many):
+    said = run("explain", many).stdout
+    assert "3 features (prepared: 5 numbers)" in said
+    parts = ["Cost: ", "Wrong in cross-validation: ", "hardest to separate", "The weakest of"]
+    places = [said.index(part) for part in parts]
+    assert places == sorted(places)
+    assert len(said.splitlines()) < 30
+    told = json.loads(run("explain", many, "--json").stdout)
+    assert sum(pair["samples"] for pair in told["confused"]) == told["wrong"]
+    assert told["wrong"] == pytest.approx(told["error"] * told["tested"])
+    assert told["tested"] == 210
+    whole = run("explain", many, "--all").stdout
+    assert all(problem["asks"] in whole for problem in told["problems"])
+    assert "+" in whole
+    assert "+" not in said
+
+
+def test_weak_pairs_are_those_without_a_good_problem(many):
+    told = json.loads(run("explain", many, "--json").stdout)
+    code = np.array(told["code"])
+    errors = np.array([problem["error"] for problem in told["problems"]])
+    expected = {}
+    for i in range(7):
+        for j in range(i):
+            parting = code[i] * code[j] < 0
+            expected[j, i] = (parting.sum(), errors[parting].min())
+    found = {
+        tuple(int(name) for name in pair["classes"]): (pair["problems"], pair["error"])
+        for pair in told["weak_pairs"]
+    }
+    assert found == expected
+    assert [pair["error"] for pair in told["weak_pairs"]] == sorted(errors_of(found), reverse=True)
+
+
+def errors_of(pairs):
+    return [error for _, error in pairs.values()]
+
+
+def test_several_bases_are_compared(folder, tmp_path):
+    out = tmp_path / "m.skops"
+    options = ("--target", "kind", "-o", out, "--jobs", 1, "--reduction", "one_vs_rest", "--json")
+    bases = ("knn", "sklearn.naive_bayes.GaussianNB")
+    told = json.loads(
+        run("fit", folder / "flowers.csv", *options, "--base", ",".join(bases)).stdout
+    )
+    errors = {row["reduction"]: row["error"] for row in told["compared"]}
+    assert set(errors) == {f"one_vs_rest ({base})" for base in bases}
+    chosen = f"{told['reduction']} ({told['base']})"
+    assert told["recommendation"]["method"] == chosen
+    assert errors[chosen] == told["error"]
+    assert len(table(run("predict", out, folder / "flowers.csv").stdout)) == 150
+
+
+def test_a_weak_default_is_followed_by_a_hint(tmp_path):
+    rng = np.random.default_rng(0)
+    radius, angle = np.repeat([1, 2, 3], 40) + rng.normal(0, 0.1, 120), rng.uniform(0, 6.3, 120)
+    frame = pd.DataFrame({"a": radius * np.cos(angle), "b": radius * np.sin(angle)})
+    frame.assign(ring=np.repeat(["in", "mid", "out"], 40)).to_csv(tmp_path / "r.csv", index=False)
+    options = ("--reduction", "one_vs_rest", "--jobs", 1, "-o", tmp_path / "m.skops")
+    said = run("fit", tmp_path / "r.csv", *options).stderr.splitlines()[-1]
+    assert re.fullmatch(r"On a quick look at 120 samples .* logistic .*: try --base \w+\.", said)
+    assert run("fit", tmp_path / "r.csv", *options).stderr.splitlines()[-1] == said
+    named = run("fit", tmp_path / "r.csv", *options, "--base", "ridge").stderr
+    assert "quick look" not in named
+
+
+def test_a_default_that_is_good_needs_no_hint():
+    iris = Samples.of(datasets.load("iris"))
+    assert hint_at_learner(iris) == ""
 
 
 def test_tuning(folder):
@@ -319,7 +524,7 @@ def test_a_model_keeps_what_it_says(folder):
 
 
 def test_places_that_cannot_be_written_are_told_before_training(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(_models, "train_model", lambda *_, **__: pytest.fail("trained"))
+    monkeypatch.setattr(_fitted_model, "train_model", lambda *_, **__: pytest.fail("trained"))
     for out, message in (
         (tmp_path / "missing" / "m.skops", "there is no folder"),
         (tmp_path, "is a folder"),
@@ -367,7 +572,7 @@ def test_interrupted(folder, tmp_path, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_models, "train_model", interrupt)
+    monkeypatch.setattr(_fitted_model, "train_model", interrupt)
     said = run("fit", "wine", "-o", tmp_path / "m", status=130).stderr
     assert said.strip() == "Interrupted."
     assert list(tmp_path.iterdir()) == []
@@ -379,7 +584,7 @@ def test_interrupted(folder, tmp_path, monkeypatch):
         ("fit wine", 2, "Missing option"),
         ("fit wine -o m --jobs 0", 2, "not a number of workers"),
         ("fit nothing -o m", 1, "neither a file nor the name of a data set"),
-        ("fit wine -o m --base nothing", 2, "'nothing' is none of"),
+        ("fit wine -o m --base nothing", 2, "must be one of"),
         ("fit wine -o m --reduction one_vs_rst", 1, "Did you mean 'one_vs_rest'"),
         ("fit wine -o m --reduction orthogonal", 1, "at least 4 classes"),
         ("predict", 2, "Missing argument"),
@@ -402,7 +607,7 @@ def test_a_model_without_probabilities_says_so(folder, tmp_path):
     assert "has no probabilities" in message
 
 
-@pytest.mark.parametrize("command", ["fit", "predict", "explain"])
+@pytest.mark.parametrize("command", ["fit", "predict", "evaluate", "explain"])
 def test_help_has_examples(command):
     assert "Examples" in run(command, "--help").stdout
 

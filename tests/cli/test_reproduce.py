@@ -1,5 +1,6 @@
 import csv
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -51,8 +52,10 @@ def test_ours_beside_theirs(tmp_path):
 def test_for_programs():
     found = json.loads(run("tiny", "--folds", "2", "--jobs", "1", "--json").stdout)
     table = found["tables"]["sbckernel-2"]
-    assert (table["agreeing"], table["judged"], len(table["figures"])) == (0, 0, 4)
-    assert all(f["n_folds"] == 2 and f["agrees"] is None for f in table["figures"])
+    assert (table["judged"], len(table["figures"])) == (4, 4)
+    for f in table["figures"]:
+        assert f["n_folds"] == 2
+        assert f["agrees"] is (f["low"] - 0.005 <= f["theirs"] <= f["high"] + 0.005)
     assert table["figures"][0]["their_spread"] is None
     assert found["environment"]["options"]["folds"] == 2
     assert found["failures"] == []
@@ -73,6 +76,12 @@ def test_quick_takes_small_data_sets_and_two_folds():
     assert {(f["data_set"], f["n_folds"], f["of_folds"]) for f in figures} == {("iris", 2, 3)}
     found = json.loads(run("tiny", "--quick", "--folds", "3", "--jobs", "1", "--json").stdout)
     assert found["tables"]["sbckernel-2"]["figures"][0]["n_folds"] == 3
+
+
+def test_quick_judges_what_it_ran():
+    shown = run("tiny", "--quick", "--jobs", "1").stdout
+    assert "of 2 figures agree as far as part of the folds can say." in shown
+    assert re.search(r"\d+\.\d\d \(\d+\.\d\d to \d+\.\d\d\)", shown)
 
 
 def test_what_experiments_share_is_computed_once(tmp_path):

@@ -58,7 +58,7 @@ def test_show_writes_a_report_of_one_comparison(store, tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(
         "polychotomy.report.write_report",
-        lambda cells, path, title, model, summary: written.append(len(cells)),
+        lambda cells, path, title, model, summary, source: written.append(len(cells)),
     )
     path = tmp_path / "r.html"
     assert str(path) in run("show", store, "--data-set", "sea", "--report", path).stderr
@@ -69,7 +69,7 @@ def test_show_writes_a_report_of_one_comparison(store, tmp_path, monkeypatch):
 
 def test_export_cells(store, tmp_path):
     path = tmp_path / "cells.csv"
-    assert "9 rows in" in run("export", store, path).stderr
+    assert "9 rows in" in run("export", store, "-o", path).stderr
     frame = pd.read_csv(path)
     assert len(frame) == 9
     assert frame["error"].tolist() == [0.25] * 9
@@ -82,7 +82,7 @@ def test_export_cells(store, tmp_path):
 
 def test_export_predictions(store, tmp_path):
     path = tmp_path / "predictions.csv"
-    run("export", store, path, "--predictions", "--data-set", "sea")
+    run("export", store, "-o", path, "--predictions", "--data-set", "sea")
     frame = pd.read_csv(path)
     assert len(frame) == 16
     assert frame["truth"][:4].tolist() == ["oak", "elm", "<b>", "elm"]
@@ -93,20 +93,20 @@ def test_export_predictions(store, tmp_path):
 def test_export_parquet(store, tmp_path):
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     path = tmp_path / "cells.parquet"
-    run("export", store, path)
+    run("export", store, "-o", path)
     assert len(pd.read_parquet(path)) == 9
 
 
 def test_parquet_without_its_library_is_told(store, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    said = run("export", store, tmp_path / "cells.parquet", status=1).stderr
+    said = run("export", store, "-o", tmp_path / "cells.parquet", status=1).stderr
     assert "pip install 'polychotomy[parquet]'" in said
     assert not (tmp_path / "cells.parquet").exists()
 
 
 @pytest.mark.parametrize("command", ["list", "show", "export"])
 def test_a_store_that_is_not_there_is_not_made(tmp_path, command):
-    file = [tmp_path / "a.csv"] if command == "export" else []
+    file = ["-o", tmp_path / "a.csv"] if command == "export" else []
     said = run(command, tmp_path / "no.sqlite", *file, status=1).stderr
     assert "There is no store" in said
     assert len(said.splitlines()) == 1
@@ -115,13 +115,16 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path, command):
 
 def test_what_is_not_in_the_store_is_told(store, tmp_path):
     assert "no such results" in run("show", store, "--data-set", "sky", status=1).stderr
-    said = run("export", store, tmp_path / "a.csv", "--base", "svm", status=1).stderr
+    said = run("export", store, "-o", tmp_path / "a.csv", "--base", "svm", status=1).stderr
     assert "no such results" in said
 
 
 def test_what_cannot_be_written_is_told(store, tmp_path):
-    run("export", store, tmp_path / "a.txt", status=2)
-    assert "there is no folder" in run("export", store, tmp_path / "b" / "a.csv", status=1).stderr
+    run("export", store, "-o", tmp_path / "a.txt", status=2)
+    assert (
+        "there is no folder"
+        in run("export", store, "-o", tmp_path / "b" / "a.csv", status=1).stderr
+    )
 
 
 def test_a_damaged_store_is_told(store):

@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
+from sklearn.linear_model import RidgeClassifier
 
-from polychotomy import available_codes, codes, make_code
+from polychotomy import CodeClassifier, available_codes, codes, make_code
+from polychotomy.codes import ALIASES
 from polychotomy.errors import CodeError
+from polychotomy.reductions import Reduction
 
 NAMES = {
     "one_vs_rest",
@@ -66,3 +69,10 @@ def test_an_unknown_option_is_answered_with_the_nearest():
         make_code("bch", 4, lenght=31)
     with pytest.raises(ValueError, match="'one_vs_one' takes no options"):
         make_code("one_vs_one", 4, order=[0])
+
+
+@pytest.mark.parametrize(("short", "name"), ALIASES.items())
+def test_short_names_are_those_of_reductions(short, name, iris):
+    assert make_code(short, 4) == make_code(name, 4)
+    assert Reduction(short).name == name
+    assert CodeClassifier(RidgeClassifier(), short).fit(*iris).code_.name == name

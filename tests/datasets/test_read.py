@@ -318,3 +318,15 @@ def test_labels_must_be_single_values(tmp_path):
     pd.DataFrame({"x": [1, 2, 3], "class": [[1], [2], [1]]}).to_parquet(path)
     with pytest.raises(DataError, match=r"'class' of .* must contain single values, not lists"):
         read(path)
+
+
+def test_columns_to_keep_are_texts(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,id,kind\n1,007,NA\n2,,oak\n")
+    frame = read_features(path, ["x"], keep=["id", "kind", "absent", "x"])
+    assert list(frame) == ["x", "id", "kind"]
+    assert frame["id"].tolist() == ["007", None]
+    assert frame["kind"].tolist() == ["NA", "oak"]
+    path = tmp_path / "a.libsvm"
+    path.write_text("1 1:0.5\n-2 2:1\n")
+    assert read_features(path, ["x1"], keep=["label"])["label"].tolist() == ["1", "-2"]

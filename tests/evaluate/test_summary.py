@@ -214,3 +214,15 @@ def test_nothing_cannot_be_summarised():
 def test_a_single_test_part_has_the_binomial_standard_error():
     (row,) = summarise(cells_of({"a": 20}, folds=1)).overall
     assert row.standard_errors == {"error": pytest.approx(0.04)}
+
+
+def test_ranks_are_shared_despite_rounding():
+    truth, right = np.zeros(10, dtype=int), {"bch": (1, 2, 3), "one_vs_one": (3, 2, 1)}
+    cells = [
+        make_cell("land", name, fold=fold, truth=truth, predicted=np.arange(10) >= n)
+        for name, numbers in right.items()
+        for fold, n in enumerate(numbers)
+    ]
+    scores = [np.mean([cell.score for cell in cells[i : i + 3]]) for i in (0, 3)]
+    assert scores[0] != scores[1]  # by the last bit
+    assert [row.rank for row in summarise(cells).overall] == [1.5, 1.5]

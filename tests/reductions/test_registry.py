@@ -1,4 +1,5 @@
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -20,9 +21,10 @@ from polychotomy import (
     TreeClassifier,
 )
 from polychotomy.decoding import RULES
+from polychotomy.errors import MissingExtraError
 from polychotomy.learners import SingleCall
 from polychotomy.probability import METHODS
-from polychotomy.reductions import Reduction, available_reductions
+from polychotomy.reductions import Reduction, available_bases, available_reductions, make_base
 
 SINGLE = [name for name in available_reductions() if name.startswith("sbc_")]
 KERNEL = ["sbc_kernel", "sbc_kernel_frequencies"]
@@ -227,3 +229,28 @@ def test_bad_names_are_explained():
     for text in ("bch:*", "bch:auto:*"):
         with pytest.raises(ValueError, match="Name one to make a classifier"):
             Reduction.of(text).make(None)
+
+
+def test_bases_of_other_packages_and_classes_by_their_path():
+    assert {"random_forest", "knn"} <= set(available_bases())
+    assert type(make_base("sklearn.naive_bayes.GaussianNB")).__name__ == "GaussianNB"
+    for path, message in (
+        ("sklearn.naive_bayes.Nothing", "cannot be made"),
+        ("no_such_package.Nothing", "cannot be made"),
+        ("sklearn.svm.SVR", "is no classifier"),
+        ("sklearn.linear_model.enet_path", "cannot be made"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make_base(path)
+
+
+def test_a_base_whose_package_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "xgboost", None)
+    with pytest.raises(MissingExtraError, match=r"polychotomy\[boosting\]"):
+        make_base("xgboost")
+
+
+def test_lightgbm_is_a_base(iris):
+    pytest.importorskip("lightgbm")
+    X, y = iris
+    assert CodeClassifier(make_base("lightgbm"), "one_vs_one").fit(X, y).score(X, y) > 0.95

@@ -135,6 +135,36 @@ def _wait(page, condition):
     WebDriverWait(page, 10).until(lambda _: condition())
 
 
+def test_no_column_is_cut_at_1280_pixels(opened):
+    page = opened("one", width=1280)
+    widths = page.execute_script(
+        "const place = document.querySelector('#comparison').parentElement;"
+        "return [place.scrollWidth, place.clientWidth];"
+    )
+    assert widths[0] <= widths[1]
+
+
+@pytest.mark.parametrize("width", [1280, 500])
+@pytest.mark.parametrize("name", ["one", "several"])
+def test_labels_of_ticks_do_not_touch(opened, name, width):
+    page = opened(name, width=width)
+    gaps = page.execute_script(
+        """const gaps = [];
+        for (const axis of document.querySelectorAll(".role-axis-label")) {
+          const shown = [...axis.querySelectorAll("text")]
+            .filter((label) => label.getAttribute("opacity") !== "0")
+            .map((label) => label.getBoundingClientRect());
+          for (const a of shown) for (const b of shown) {
+            const beside = a.top < b.bottom && b.top < a.bottom;
+            if (a.left < b.left && beside) gaps.push(b.left - a.right);
+          }
+        }
+        return gaps;"""
+    )
+    assert len(gaps) > 10
+    assert min(gaps) >= 3
+
+
 @pytest.mark.parametrize("name", ["one", "several", "hostile"])
 @pytest.mark.parametrize("width", [1100, 380])
 @pytest.mark.parametrize("dark", [False, True])

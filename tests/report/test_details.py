@@ -3,7 +3,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import confusion_matrix
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -73,8 +73,8 @@ def test_calibration_and_rejection_are_those_of_the_largest_probability(rng):
     found = details(cells, None)
     p = np.concatenate([cell.probabilities for cell in cells]).astype(float)
     truth = np.concatenate([cell.truth for cell in cells])
-    right, confidence = p.argmax(axis=1) == truth, p.max(axis=1)
     p /= p.sum(axis=1, keepdims=True)
+    right, confidence = p.argmax(axis=1) == truth, p.max(axis=1)
     assert found["calibration"]["error"] == pytest.approx(
         expected_calibration_error(truth, p), abs=1e-6
     )
@@ -85,6 +85,18 @@ def test_calibration_and_rejection_are_those_of_the_largest_probability(rng):
     for t, coverage, error in zip(*reject.values(), strict=True):
         assert coverage == pytest.approx(np.mean(confidence >= t))
         assert error == pytest.approx(1 - np.mean(right[confidence >= t]))
+
+
+def test_precision_and_recall_are_those_of_scikit_learn(rng):
+    cells = random_cells(rng, {"bch": 0.3}, n_folds=2, n_samples=100)
+    truth = np.concatenate([cell.truth for cell in cells])
+    predicted = np.concatenate([cell.predicted for cell in cells])
+    precision, recall, _, _ = precision_recall_fscore_support(truth, predicted)
+    found = details(cells, None)
+    assert found["precision"] == pytest.approx(precision.tolist())
+    assert found["recall"] == pytest.approx(recall.tolist())
+    nothing = details([make_cell([0, 1], [0, 0])], None)
+    assert (nothing["precision"], nothing["recall"]) == ([0.5, None], [1.0, 0.0])
 
 
 def test_without_probabilities_there_is_neither():
@@ -107,7 +119,10 @@ def test_what_was_settled_is_told_once():
     cells = [
         make_cell([0, 1], [0, 1], chosen={"C": c, "decoder": "hinge"}) for c in (1.0, 0.25, 1.0)
     ]
-    assert chosen_values(cells) == {"C": "1, 0.25", "decoder": "hinge"}
+    assert chosen_values(cells) == {
+        "Tuned: C": "1, 0.25",
+        "From binary outputs to a class by": "hinge",
+    }
 
 
 def test_the_problems_of_a_code(iris):

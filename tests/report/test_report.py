@@ -175,10 +175,10 @@ def test_the_table_has_the_means_and_marks_the_best(rng):
     assert len(rows) == 6
     assert rows[-1, 0]["values"]["error"]["text"] == "37.50"
     assert rows[-1, 1]["values"]["error"] == {"text": "25.00", "value": "25", "best": True}
-    assert rows[-1, 0]["rank"]["text"] == "1.50"
+    assert rows[-1, 0]["rank"]["text"] == "1.5"
     assert rows[0, 0]["values"]["log_loss"]["best"]
     assert not rows[0, 1]["values"]["log_loss"]["best"]
-    assert rows[0, 1]["rank"]["text"] == "1.00"
+    assert rows[0, 1]["rank"]["text"] == "1"
     assert rows[1, 0]["verdict"] == "best"
     assert rows[1, 0]["values"]["log_loss"]["text"] == "—"
     assert contents["title"] == "Which reduction for 2 data sets?"
@@ -299,3 +299,50 @@ def test_the_file_can_be_read_by_others(tmp_path, rng):
     path = report.write_report(random_cells(rng, {"bch": 0.1}), tmp_path / "report.html")
     assert path.stat().st_mode == (tmp_path / "other").stat().st_mode
     assert stat.S_ISREG(path.stat().st_mode)
+
+
+def test_the_program_of_a_known_data_set_runs_as_printed(rng):
+    cells = random_cells(rng, {"one_vs_one": 0.1, "linkage_tree": 0.3}, base="ridge")
+    program = page_contents(cells, None, None)["recipe"]
+    names = {}
+    exec(program, names)
+    assert names["model"].score(names["X"], names["y"]) > 0.9
+    assert names["X"].shape == (150, 4)
+    assert type(names["model"][-1].estimator).__name__ == "RidgeClassifier"
+
+
+def test_the_program_of_a_file_runs_as_printed(tmp_path, rng):
+    path = tmp_path / "land.csv"
+    path.write_text("x,soil,cover\n" + "".join(f"{i % 3},clay,k{i % 3}\n" for i in range(60)))
+    cells = random_cells(rng, {"one_vs_rest": 0.1}, base="svm", data_set="land")
+    program = page_contents(cells, None, None, None, (str(path), "cover"))["recipe"]
+    names = {}
+    exec(program, names)
+    assert names["model"].score(names["X"], names["y"]) == 1
+    without = page_contents(cells, None, None)["recipe"]
+    assert "# X: your samples" in without
+    exec(without, {"X": names["X"], "y": names["y"]})
+
+
+def test_warnings_are_sentences_and_settings_are_words(tmp_path, rng):
+    cells = [
+        make_cell([0, 1, 2], [0, 1, 2], fold=fold, chosen={"warnings": ["Scale your data.", "Ah."]})
+        for fold in range(2)
+    ]
+    contents = page_contents(cells, None, None)
+    assert contents["warnings"] == ["Scale your data.", "Ah."]
+    assert contents["settled"] == {}
+    assert contents["facts"]["Tested by"] == "10-fold cross-validation"
+    text = _written(tmp_path, cells)
+    assert text.count("Scale your data.") == 1
+    assert "[&#39;" not in text
+
+
+def test_shared_ranks_are_written_alike(rng):
+    cells = [
+        make_cell([0, 1, 1, 1], predicted, reduction=name, fold=fold)
+        for name, predicted in zip("abc", ([0, 1, 1, 1], [0, 1, 1, 1], [1, 1, 1, 1]), strict=True)
+        for fold in range(2)
+    ]
+    rows = page_contents(cells, None, None)["rows"]
+    assert [row["rank"]["text"] for row in rows] == ["1.5", "1.5", "3.0"]

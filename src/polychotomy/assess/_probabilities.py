@@ -184,32 +184,23 @@ class RejectCurve:
         return float(steps @ self.error)
 
 
-def reject_curve(right: ArrayLike, confidence: ArrayLike) -> RejectCurve:
-    """Return the risk-coverage curve; with 1 − coverage it is the error-reject curve.
+def reject_curve(y: ArrayLike, probabilities: ArrayLike, *, classes: Any = None) -> RejectCurve:
+    """Return the risk-coverage curve of the most probable class.
 
-    Parameters
-    ----------
-    right : array-like of bool of shape (n_samples,)
-        Whether each prediction is right.
-    confidence : array-like of shape (n_samples,)
-        Confidence of each prediction, such as the largest probability. Samples with equal
-        confidence are accepted together.
+    With 1 − coverage it is the error-reject curve. Samples with the same largest probability are
+    accepted together. Parameters are those of :func:`brier_score`.
 
     Examples
     --------
     >>> from polychotomy.assess import reject_curve
-    >>> curve = reject_curve([True, True, False, True], [0.9, 0.8, 0.6, 0.6])
-    >>> curve.coverage, curve.error
-    (array([0.25, 0.5 , 1.  ]), array([0.  , 0.  , 0.25]))
+    >>> curve = reject_curve([0, 1, 1], [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
+    >>> curve.error, curve.threshold
+    (array([0.        , 0.        , 0.33333333]), array([0.9, 0.8, 0.6]))
     """
-    hits, sure = np.asarray(right, dtype=float), np.asarray(confidence, dtype=float)
-    if hits.ndim != 1 or hits.shape != sure.shape or not hits.size or np.isnan(sure).any():
-        raise ValueError(
-            "right and confidence must be one-dimensional, of the same length, without NaN. "
-            f"Got shapes {hits.shape} and {sure.shape}."
-        )
+    rows, p = _check(y, probabilities, classes)
+    sure = p.max(axis=1)
     order = np.argsort(-sure, kind="stable")
-    hits, sure = hits[order], sure[order]
+    hits, sure = (p.argmax(axis=1) == rows)[order], sure[order]
     last = np.append(np.flatnonzero(np.diff(sure)), len(sure) - 1)
     accepted = last + 1
     return RejectCurve(accepted / len(sure), 1 - np.cumsum(hits)[last] / accepted, sure[last])

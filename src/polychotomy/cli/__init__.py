@@ -27,7 +27,7 @@ def main() -> None:
         try:
             app()
         finally:
-            sys.stdout.flush()  # while there still is somebody to tell
+            sys.stdout.flush()  # while errors can still be reported
     except OSError as error:
         from polychotomy.cli._disk import reason_of
 

@@ -8,6 +8,7 @@ import polychotomy
 from polychotomy.cli._codes import code_app
 from polychotomy.cli._compare import compare_command
 from polychotomy.cli._datasets import datasets_app
+from polychotomy.cli._evaluate import evaluate_command
 from polychotomy.cli._models import explain_command, fit_command, predict_command
 from polychotomy.cli._reproduce import reproduce_command
 from polychotomy.cli._results import results_app
@@ -24,6 +25,7 @@ app.add_typer(results_app, name="results")
 app.command("reproduce")(reproduce_command)
 app.command("fit")(fit_command)
 app.command("predict")(predict_command)
+app.command("evaluate")(evaluate_command)
 app.command("explain")(explain_command)
 app.add_typer(code_app, name="code")
 app.add_typer(structure_app, name="structure")
@@ -40,7 +42,9 @@ def _show_version(wanted: bool) -> None:
 def _main(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, metavar="", help="Show the version."
+        ),
     ] = False,
 ) -> None:
     pass

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polychotomy.cli._disk import telling_errors
+from polychotomy.cli._disk import report_errors
 
 code_app = typer.Typer(help="Look at codes.", no_args_is_help=True)
 
@@ -30,7 +30,7 @@ def show_code(
     """
     from polychotomy.codes import make_code
 
-    with telling_errors():
+    with report_errors():
         code = make_code(name, classes, random_state=seed, **_options(option or []))
         typer.echo(str(code))
         typer.echo("")

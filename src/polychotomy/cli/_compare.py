@@ -5,12 +5,15 @@ import shlex
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polychotomy.cli._disk import printable, read_data, tell_columns, telling_errors
+from polychotomy.cli._disk import print_column_remarks, printable, read_data, report_errors
 from polychotomy.cli._options import (
+    BASES,
+    DEFAULT_BASE,
+    REDUCTIONS,
     AsJson,
     ClassOrder,
     Jobs,
@@ -20,33 +23,20 @@ from polychotomy.cli._options import (
     StoreFile,
     check_bases,
     put_in_order,
+    split_names,
 )
 from polychotomy.cli._reported_model import train_recommended
 from polychotomy.cli._running import (
-    keeping_results,
+    handle_interrupts,
+    open_results,
+    print_failures,
+    print_message,
     run_with_progress,
-    tell,
-    tell_failures,
-    telling_interruption,
 )
 from polychotomy.cli._summary_tables import check_report, print_summary, write_report
-from polychotomy.evaluate import (
-    DEFAULT_FOLDS,
-    Failure,
-    Protocol,
-    Samples,
-    Schedule,
-    Summary,
-    Task,
-    summarise,
-)
-from polychotomy.reductions import (
-    Reduction,
-    available_bases,
-    available_reductions,
-    make_base,
-    suitable_reductions,
-)
+
+if TYPE_CHECKING:
+    from polychotomy.evaluate import Failure, Samples, Summary, Task
 
 
 class Tuning(StrEnum):
@@ -56,25 +46,24 @@ class Tuning(StrEnum):
     greedy = "greedy"
 
 
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
+def _check_reductions(text: str) -> None:
+    from polychotomy.reductions import Reduction
 
-
-def _check_reductions(text: str) -> str:
     try:
-        for name in _names(text):
+        for name in split_names(text):
             if name not in ("standard", "all"):
                 Reduction.of(name)
     except (ValueError, TypeError) as error:
-        raise typer.BadParameter(str(error)) from None
-    return text
+        raise typer.BadParameter(str(error), param_hint="--reductions") from None
 
 
 def _check_protocol(text: str) -> str:
+    from polychotomy.evaluate import Protocol
+
     try:
         return str(Protocol.of(text))
     except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise typer.BadParameter(str(error), param_hint="--protocol") from None
 
 
 def compare_command(
@@ -94,26 +83,24 @@ def compare_command(
     ] = None,
     base: Annotated[
         str,
-        typer.Option(help=f"Binary learners, with commas: {', '.join(available_bases())}."),
-    ] = "logistic",
+        typer.Option(help=f"Binary learners, with commas: {BASES}."),
+    ] = DEFAULT_BASE,
     reductions: Annotated[
         str,
         typer.Option(
-            callback=_check_reductions,
             help="standard, all that suit the learners, or names with commas, such as "
             "one_vs_one,bch:hamming "
-            f"({', '.join(available_reductions())}).",
+            f"({REDUCTIONS}).",
         ),
     ] = "standard",
     protocol: Annotated[
         str,
         typer.Option(
-            callback=_check_protocol,
             help="cvN: N-fold cross-validation. split: the data set's own test part, or else 30 % "
             "drawn once. split_cvN: its own test part, or else N folds. repeatN: N draws of 30 %; "
             "repeatN:TRAIN/TEST: N draws of so many samples.",
         ),
-    ] = f"cv{DEFAULT_FOLDS}",
+    ] = "cv5",
     tune: Annotated[
         Tuning,
         typer.Option(
@@ -145,8 +132,9 @@ def compare_command(
 
     Every reduction is trained and tested on the same folds; numbers are standardised and other
     columns become indicators, by the training part alone. The table shows means over the folds
-    with their standard errors, median CPU seconds, the rank by error, and which reductions are
-    significantly worse than the best. The recommendation weighs errors against the number of binary
+    with their standard errors, median CPU seconds to train and predict a fold, the rank by error
+    (methods with the same error share one), and which reductions are significantly worse than the
+    best. The recommendation weighs errors against the number of binary
     problems, see `--prefer`; times decide nothing. Interrupt it when you like: with the same
     `--store` it continues.
 
@@ -160,8 +148,12 @@ def compare_command(
     Exit status: 0 done; 1 the data, the store or the report's path cannot be used, or nothing could
     be computed; 2 wrong usage; 130 interrupted.
     """
-    check_bases(_names(base), tuned=tune is Tuning.greedy)
-    with telling_interruption(store) as check, telling_errors():
+    check_bases(split_names(base), tuned=tune is Tuning.greedy)
+    _check_reductions(reductions)
+    protocol = _check_protocol(protocol)
+    from polychotomy.evaluate import Schedule, summarise
+
+    with handle_interrupts(store) as check, report_errors():
         check_report(report)
         data_sets = [
             put_in_order(each if samples is None else each.limited(samples, seed), class_order)
@@ -169,33 +161,36 @@ def compare_command(
         ]
         schedule = Schedule(
             data_sets,
-            _names(reductions),
-            _names(base),
+            split_names(reductions),
+            split_names(base),
             protocol=protocol,
             tuning=tune.value,
             seed=seed,
             class_order="data" if class_order == "data" else None,
         )
-        _tell_unsuited(reductions, base)
+        _print_unsuited(reductions, base)
         for remark in schedule.remarks:
-            tell(remark)
-        with keeping_results(store) as kept:
+            print_message(remark)
+        with open_results(store) as kept:
             cells, failures = run_with_progress(schedule, kept, jobs, check)
-            tell_failures(failures)
+            print_failures(failures)
             if not cells:
                 raise ValueError("Nothing could be computed.")
-            title = f"{_title(data_sets)}; {', '.join(_names(base))}, {protocol}"
+            title = f"{_title(data_sets)}; {', '.join(split_names(base))}, {protocol}"
             summary = summarise(cells, prefer=prefer.value)
             task = schedule.task_of(summary.recommendation.method)
             _show(summary, failures, title, as_json)
             if len(data_sets) == 1 and not as_json:
                 _show_next_step(task, (data or ["digits"])[0], target, class_order)
+                if split_names(base) == [DEFAULT_BASE]:
+                    _print_hint(data_sets[0])
             if report is not None:
                 model = train_recommended(task, schedule.samples_of(task), jobs)
-                write_report(cells, report, title, summary, model)
+                source = (data[0], target) if data else None
+                write_report(cells, report, title, summary, model, source)
 
 
-def _show(summary: Summary, failures: list[Failure], title: str, as_json: bool) -> None:
+def _show(summary: "Summary", failures: "list[Failure]", title: str, as_json: bool) -> None:
     if as_json:
         failed = [
             {"data_set": f.data_set, "method": f.reduction, "fold": f.fold, "reason": f.reason}
@@ -206,7 +201,7 @@ def _show(summary: Summary, failures: list[Failure], title: str, as_json: bool) 
         print_summary(summary, title)
 
 
-def _show_next_step(task: Task, data: str, target: str | None, class_order: str | None) -> None:
+def _show_next_step(task: "Task", data: str, target: str | None, class_order: str | None) -> None:
     """Print the command that trains what is recommended."""
     words = ["polychotomy", "fit", data, *(["--target", target] if target else [])]
     words += ["--base", task.base, "--reduction", task.reduction]
@@ -215,22 +210,34 @@ def _show_next_step(task: Task, data: str, target: str | None, class_order: str 
     typer.echo(printable(f"Train it with: {shlex.join([*words, '-o', f'{task.data_set}.skops'])}"))
 
 
-def _tell_unsuited(reductions: str, base: str) -> None:
-    """Say once for each learner and reason what "standard" and "all" leave out."""
-    for learner in _names(base):
+def _print_hint(samples: "Samples") -> None:
+    """Print a hint if another learner than the default has a much lower error."""
+    from polychotomy.cli._quick_look import hint_at_learner
+
+    if hint := hint_at_learner(samples):
+        print_message(hint)
+
+
+def _print_unsuited(reductions: str, base: str) -> None:
+    """Print which reductions "standard" and "all" leave out for each learner, and why."""
+    from polychotomy.reductions import make_base, suitable_reductions
+
+    for learner in split_names(base):
         left_out: dict[str, list[str]] = {}
-        _, unsuited = suitable_reductions(_names(reductions), make_base(learner))
+        _, unsuited = suitable_reductions(split_names(reductions), make_base(learner))
         for name, reason in unsuited.items():
             left_out.setdefault(reason, []).append(name)
         for reason, names in left_out.items():
-            tell(f"Skipped with {learner}: {', '.join(names)}. {reason}")
+            print_message(f"Skipped with {learner}: {', '.join(names)}. {reason}")
 
 
-def _read(data: list[str], target: str | None) -> list[Samples]:
-    """Return all data sets; files whose names are equal but for the folder go by their paths."""
+def _read(data: list[str], target: str | None) -> "list[Samples]":
+    """Return all data sets; files of the same name in different folders are named by path."""
+    from polychotomy.evaluate import Samples
+
     bunches = [read_data(each, target) for each in data]
     for bunch in bunches:
-        tell_columns(bunch, target)
+        print_column_remarks(bunch, target)
     found = [Samples.of(bunch) for bunch in bunches]
     names = [samples.name for samples in found]
     if len(set(names)) == len(names):
@@ -240,9 +247,11 @@ def _read(data: list[str], target: str | None) -> list[Samples]:
     return [replace(samples, name=each) for samples, each in zip(found, data, strict=True)]
 
 
-def _title(data_sets: list[Samples]) -> str:
+def _title(data_sets: "list[Samples]") -> str:
     if len(data_sets) > 1:
         return f"{len(data_sets)} data sets"
+    from polychotomy.datasets import used_columns
+
     (one,) = data_sets
-    n, d = one.data.shape
+    n, d = len(one.y), len(used_columns(one.data))
     return f"{one.name}: {n} samples, {d} features, {len(one.classes)} classes"

@@ -3,16 +3,17 @@
 import json
 import sys
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from polychotomy.cli._disk import printable, read_data, telling_errors
+from polychotomy.cli._disk import printable, read_data, report_errors
 from polychotomy.cli._options import AsJson
-from polychotomy.datasets import DataSet, available, column_remarks, describe, load
+
+if TYPE_CHECKING:
+    from polychotomy.datasets import DataSet
 
 datasets_app = typer.Typer(help="List, look at and fetch data sets.", no_args_is_help=True)
 
@@ -23,6 +24,8 @@ def list_datasets(as_json: AsJson = False) -> None:
 
     Examples: `polychotomy datasets list`, `polychotomy datasets list --json`
     """
+    from polychotomy.datasets import available
+
     if as_json:
         typer.echo(json.dumps([_facts(data) for data in available()], indent=2))
         return
@@ -44,12 +47,14 @@ def show_dataset(
     target: Annotated[str | None, typer.Option(help="Of a file: the column of the labels.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what is known of a data set, or how a file of samples is understood.
+    """Show what is known of a data set, or how a file of samples is read.
 
     Examples: `polychotomy datasets show letter`, `polychotomy datasets show land.csv --json`
     """
+    from polychotomy.datasets import available
+
     known = {each.name: each for each in available()}.get(data)
-    with telling_errors():
+    with report_errors():
         facts = _file_facts(data, target) if known is None else _facts(known)
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
@@ -66,7 +71,9 @@ def fetch_dataset(
     scikit-learn keeps it, in the folder that SCIKIT_LEARN_DATA names or in ~/scikit_learn_data.
     Example: `polychotomy datasets fetch letter`
     """
-    with telling_errors():
+    from polychotomy.datasets import load
+
+    with report_errors():
         samples = load(name)
     n, d = samples.data.shape
     typer.echo(
@@ -75,14 +82,16 @@ def fetch_dataset(
     )
 
 
-def _facts(data: DataSet) -> dict[str, Any]:
+def _facts(data: "DataSet") -> dict[str, Any]:
     wanted = ("name", "summary", "samples", "test", "features", "classes", "papers", "note")
     facts = asdict(data)
     return {key: facts[key] for key in wanted} | {"source": data.source, "here": data.here}
 
 
-def _text(data: DataSet) -> str:
+def _text(data: "DataSet") -> str:
     """Return what it is, and where it is or how to get it."""
+    from polychotomy.datasets import describe
+
     if data.here:
         place = f"Here: {data.file or data.source}."
     elif data.openml:
@@ -93,6 +102,10 @@ def _text(data: DataSet) -> str:
 
 
 def _file_facts(path: str, target: str | None) -> dict[str, Any]:
+    import numpy as np
+
+    from polychotomy.datasets import column_remarks
+
     samples = read_data(path, target)
     classes, counts = np.unique(samples.target.astype(str), return_counts=True)
     return {
@@ -118,7 +131,11 @@ def _file_text(facts: dict[str, Any]) -> str:
         f"{facts['features']} features, {facts['missing']} missing values",
         f"{len(nominal)} nominal features{named}",
         f"{facts['classes']} classes in the column {facts['target']!r}, "
-        f"from {counts[small]} samples ({small}) to {counts[large]} ({large})",
+        + (
+            f"{counts[small]} samples each"
+            if counts[small] == counts[large]
+            else f"from {counts[small]} samples ({small}) to {counts[large]} ({large})"
+        ),
         *facts["remarks"],
     ]
     return "\n".join(printable(line) for line in lines)

@@ -1,4 +1,4 @@
-"""Reading and writing on behalf of the commands, and telling what went wrong."""
+"""Reading and writing for the commands, and reporting errors."""
 
 import errno
 import os
@@ -9,20 +9,18 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from polychotomy.errors import PolychotomyError
 from polychotomy.files import replacing
 
 
 @contextmanager
-def telling_errors(source: str = "") -> Iterator[None]:
-    """Print what is wrong with the input and leave with status 1, instead of a traceback."""
+def report_errors(source: str = "") -> Iterator[None]:
+    """Print an error in one line and exit with status 1, instead of a traceback."""
     try:
         yield
-    except BrokenPipeError:  # whoever reads has read enough
+    except BrokenPipeError:  # the reader has closed its end
         raise
     except (PolychotomyError, ValueError, TypeError, OSError, MemoryError) as error:
         reason = reason_of(error, source)
@@ -32,7 +30,7 @@ def telling_errors(source: str = "") -> Iterator[None]:
 
 
 def reason_of(error: BaseException, source: str = "") -> str:
-    """Return what is wrong; of the system's complaints about a file, which file it is."""
+    """Return the message of an error; for system errors, with the name of the file."""
     reason = getattr(error, "strerror", None)
     if reason is None:
         return str(error) or "there is not enough memory"
@@ -53,11 +51,11 @@ def read_text(path: str) -> str:
 
 
 def write_text(text: str, path: Path | None) -> None:
-    """Write to a file, or to the standard output. All is known before anything is opened."""
+    """Write to a file, or to the standard output."""
     if path is None:
         typer.echo(text)
     else:
-        with telling_errors(str(path)), replacing(path) as beside:
+        with report_errors(str(path)), replacing(path) as beside:
             beside.write_text(text + "\n", "utf-8")
 
 
@@ -89,8 +87,8 @@ def read_data(data: str, target: str | None = None) -> Any:
     return datasets.read(data, target)
 
 
-def tell_columns(samples: Any, target: str | None) -> None:
-    """Say which column was taken for the classes, and which features are not what they seem."""
+def print_column_remarks(samples: Any, target: str | None) -> None:
+    """Print which column holds the classes, and remarks on the features."""
     from polychotomy.datasets import column_remarks, is_usual_target
 
     remarks = column_remarks(samples.data)
@@ -101,7 +99,7 @@ def tell_columns(samples: Any, target: str | None) -> None:
         typer.echo(printable(f"{samples.name}: {remark}"), err=True)
 
 
-def read_samples(path: str, target: str | None) -> tuple[NDArray[np.float64], NDArray[Any]]:
+def read_samples(path: str, target: str | None) -> tuple[Any, Any]:
     """Return features, standardised and one-hot, and labels."""
     from polychotomy.datasets import make_preprocessor
 
@@ -110,5 +108,5 @@ def read_samples(path: str, target: str | None) -> tuple[NDArray[np.float64], ND
 
 
 def printable(text: str) -> str:
-    """Keep control characters from the terminal."""
+    """Replace control characters, which could confuse a terminal."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

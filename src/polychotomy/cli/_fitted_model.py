@@ -1,7 +1,7 @@
 """From a file of samples to a trained model."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,21 +9,23 @@ from numpy.typing import NDArray
 
 from polychotomy.cli._model_files import Model
 from polychotomy.cli._options import put_in_order
+from polychotomy.datasets import used_columns
 from polychotomy.errors import DataError
 from polychotomy.evaluate import (
     DEFAULT_FOLDS,
     Cell,
     Failure,
-    Preparation,
     Recommendation,
     Samples,
     Schedule,
+    Task,
     recommend,
     train_task,
 )
 from polychotomy.reductions import make_base, suitable_reductions
 
 _PROBLEM_FOLDS = 3
+_MOST_CONFUSIONS = 50
 
 Run = Callable[[Schedule], tuple[list[Cell], list[Failure]]]
 
@@ -31,7 +33,7 @@ Run = Callable[[Schedule], tuple[list[Cell], list[Failure]]]
 def train_model(
     bunch: Any,
     *,
-    base: str,
+    bases: Sequence[str],
     reduction: str,
     tune: bool,
     class_order: str | None,
@@ -50,8 +52,10 @@ def train_model(
     ----------
     bunch : Bunch
         As :func:`polychotomy.datasets.read` returns it.
-    base, reduction : str
-        The binary learner; the reduction, or "auto".
+    bases : sequence of str
+        The binary learners to choose from.
+    reduction : str
+        The reduction, or "auto".
     tune : bool
         Whether to tune the learner.
     class_order : str or None
@@ -67,27 +71,35 @@ def train_model(
     names = ["standard"] if reduction == "auto" else [reduction]
     tuning = "greedy" if tune else "none"
     by_data = "data" if class_order == "data" else None
-    schedule = Schedule(samples, names, [base], tuning=tuning, seed=seed, class_order=by_data)
+    schedule = Schedule(samples, names, bases, tuning=tuning, seed=seed, class_order=by_data)
     cells, failures = run(schedule)
     if not cells:
         raise ValueError(failures[0].reason)
     advice = recommend(cells, prefer=prefer)
     rows = np.arange(len(samples.y)) if samples.train is None else samples.train
     frame, y = samples.data.iloc[rows], samples.targets[rows]
-    frame = frame[Preparation().fit(frame).columns_]
-    trained = train_task(schedule.task_of(advice.method), frame, y, n_jobs=jobs)
+    frame = frame[used_columns(frame)]
+    task = schedule.task_of(advice.method)
+    trained = train_task(task, frame, y, n_jobs=jobs)
     pipeline, classifier = trained.estimator, trained.classifier
-    facts = _facts(advice, failures) | {
-        "tuned": {name: float(value) for name, value in trained.tuned.items()},
-        "skipped": suitable_reductions(names, make_base(base))[1],
-        "data": samples.name,
-        "base": base,
-        "samples": len(y),
-        "features": frame.shape[1],
-        "classes": [str(label) for label in classifier.classes_],
-        "problems": len(getattr(classifier, "problems_", [""])),
-        "problem_errors": _problem_errors(classifier, pipeline[:-1].transform(frame), y),
-    }
+    prepared = pipeline[:-1].transform(frame)
+    facts = (
+        _facts(advice, failures)
+        | _held_out(task, cells)
+        | {
+            "tuned": {name: float(value) for name, value in trained.tuned.items()},
+            "skipped": _skipped(names, bases),
+            "data": samples.name,
+            "target": bunch.get("target_name"),
+            "majority_error": 1 - float(np.bincount(samples.y).max() / len(samples.y)),
+            "samples": len(y),
+            "features": frame.shape[1],
+            "prepared_features": prepared.shape[1],
+            "classes": [str(label) for label in classifier.classes_],
+            "problems": len(getattr(classifier, "problems_", [""])),
+            "problem_errors": _problem_errors(classifier, prepared, y),
+        }
+    )
     if samples.test is not None:
         held_out = samples.data.iloc[samples.test][list(frame.columns)]
         facts["test_error"] = 1 - float(pipeline.score(held_out, samples.targets[samples.test]))
@@ -97,18 +109,50 @@ def train_model(
 
 def _facts(advice: Recommendation, failures: list[Failure]) -> dict[str, Any]:
     """Return how the reduction was chosen."""
-    told = advice.as_dict()
+    advised = advice.as_dict()
     return {
-        "reduction": advice.method,
         "explanation": advice.words,
         "error": 1 - advice.scores[advice.method],
-        "recommendation": told,
+        "recommendation": advised,
         "compared": [
             {"reduction": name, "error": 1 - row["score"], "problems": row["problems"]}
-            for name, row in told["methods"].items()
+            for name, row in advised["methods"].items()
         ],
         "failures": {failure.reduction: failure.reason for failure in failures},
     }
+
+
+def _held_out(task: Task, cells: Sequence[Cell]) -> dict[str, Any]:
+    """Return what the cross-validation says of the chosen method: cost, and confusions."""
+    own = [each for each in cells if (each.reduction, each.base) == (task.reduction, task.base)]
+    truth, predicted = (
+        np.concatenate([getattr(each, name) for each in own]) for name in ("truth", "predicted")
+    )
+    wrong = truth != predicted
+    pairs, counts = np.unique(
+        np.column_stack([truth, predicted])[wrong], axis=0, return_counts=True
+    )
+    order = np.argsort(-counts, kind="stable")[:_MOST_CONFUSIONS]
+    names = own[0].classes
+    return {
+        "reduction": task.reduction,
+        "base": task.base,
+        "tested": len(truth),
+        "wrong": int(wrong.sum()),
+        "confused": [
+            {"truth": names[i], "predicted": names[j], "samples": int(n)}
+            for (i, j), n in zip(pairs[order], counts[order], strict=True)
+        ],
+        "fit_seconds": float(np.median([each.fit_seconds for each in own])),
+        "predict_seconds": float(np.median([each.predict_seconds for each in own])),
+        "questions": None if own[0].cost is None else own[0].cost.questions,
+    }
+
+
+def _skipped(names: Sequence[str], bases: Sequence[str]) -> dict[str, str]:
+    """Return the reductions that no learner suits, with the reason."""
+    left_out = [suitable_reductions(names, make_base(base))[1] for base in bases]
+    return {name: left_out[0][name] for name in left_out[0] if all(name in e for e in left_out)}
 
 
 def _check_counts(samples: Samples) -> None:
@@ -144,7 +188,7 @@ def _problem_errors(classifier: Any, X: Any, y: NDArray[Any]) -> list[float | No
         again.set_params(structure="ddag" if ddag else classifier.structure_, solve="auto")
     elif hasattr(classifier, "code"):
         again.set_params(code=classifier.code_, class_order=classifier.classes_.tolist())
-    code = _flat_code(classifier)
+    code = flat_code(classifier)
     indices = np.searchsorted(classifier.classes_, np.asarray(y))
     outputs = np.full((len(y), code.n_problems), np.nan)
     with warnings.catch_warnings():
@@ -156,7 +200,7 @@ def _problem_errors(classifier: Any, X: Any, y: NDArray[Any]) -> list[float | No
     return [None if np.isnan(error) else float(error) for error in errors]
 
 
-def _flat_code(classifier: Any) -> Any:
+def flat_code(classifier: Any) -> Any:
     """Return the sides of all problems, a row for each class."""
     from polychotomy.codes import Code
     from polychotomy.structures import flatten

@@ -17,7 +17,7 @@ from polychotomy.files import replacing
 
 _FORMAT, _VERSION = "polychotomy model", 2
 
-# What a model is made of beside scikit-learn's own classes.
+# What models are made of, in addition to scikit-learn's own classes.
 _PARTS = (
     *("calibration", "classifiers", "codes", "evaluate", "kernel", "learners", "readout"),
     *("structures", "training"),
@@ -25,8 +25,13 @@ _PARTS = (
 _OTHERS = frozenset(
     {
         "numpy.dtype",
+        "collections.OrderedDict",  # this and the next two are parts of LightGBM's models
+        "lightgbm.basic.Booster",
+        "lightgbm.sklearn.LGBMClassifier",
         "scipy.sparse._csc.csc_array",
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+        "sklearn.metrics._dist_metrics.EuclideanDistance64",
+        "sklearn.neighbors._kd_tree.KDTree",
         "sklearn.tree._tree.Tree",
         "polychotomy.calibration.own_probability",
         "polychotomy.datasets._preprocess._texts",
@@ -44,7 +49,7 @@ class Model:
     pipeline : Pipeline
         Preprocessing and classifier.
     features, nominal : sequence of str
-        The columns it goes by, and which of them are nominal.
+        The columns it uses, and which of them are nominal.
     facts : dict
         What is known of its training, in JSON's types.
     """
@@ -139,7 +144,7 @@ def writing(path: Path) -> Iterator[BinaryIO]:
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a model may hold what goes by this name."""
+    """Whether a model may hold a type of this name."""
     if name in _OTHERS:
         return True
     if not name.startswith(tuple(f"polychotomy.{part}." for part in _PARTS)):

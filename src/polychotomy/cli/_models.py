@@ -10,25 +10,37 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
 from polychotomy.cli._disk import (
     check_can_write,
+    print_column_remarks,
     printable,
     read_data,
-    tell_columns,
-    telling_errors,
+    report_errors,
 )
-from polychotomy.cli._explanation import explanation, facts_of
-from polychotomy.cli._fitted_model import train_model
-from polychotomy.cli._model_files import Model, load_model, save_model, writing
-from polychotomy.cli._options import AsJson, ClassOrder, Jobs, Prefer, Preference, Seed, check_bases
-from polychotomy.cli._running import run_with_progress, tell, telling_interruption
-from polychotomy.evaluate import Schedule
-from polychotomy.reductions import available_bases
+from polychotomy.cli._options import (
+    BASES,
+    DEFAULT_BASE,
+    AsJson,
+    ClassOrder,
+    Jobs,
+    Prefer,
+    Preference,
+    Seed,
+    check_bases,
+    flag,
+    split_names,
+)
+from polychotomy.cli._running import handle_interrupts, print_message, run_with_progress
+
+if TYPE_CHECKING:
+    from polychotomy.cli._model_files import Model
+    from polychotomy.cli._new_samples import NewSamples
+    from polychotomy.evaluate import Schedule
 
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file written by polychotomy fit.")
@@ -45,8 +57,8 @@ def fit_command(
         ),
     ] = None,
     base: Annotated[
-        str, typer.Option(help=f"The binary classifier: {', '.join(available_bases())}.")
-    ] = "logistic",
+        str, typer.Option(help=f"Binary classifiers to choose from, with commas: {BASES}.")
+    ] = DEFAULT_BASE,
     reduction: Annotated[
         str,
         typer.Option(
@@ -54,7 +66,7 @@ def fit_command(
         ),
     ] = "auto",
     tune: Annotated[
-        bool, typer.Option("--tune", help="Choose the classifier's parameters too; takes longer.")
+        bool, flag("--tune", "Choose the classifier's parameters too; takes longer.")
     ] = False,
     class_order: ClassOrder = None,
     prefer: Prefer = Preference.balanced,
@@ -69,16 +81,22 @@ def fit_command(
     files as they are.
 
     Examples: `polychotomy fit land.csv -o land.skops`, `polychotomy fit land.csv --target cover
-    --base svm --tune -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`
+    --base svm,boosting -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`
     """
-    check_bases([base], tuned=tune)
-    with telling_interruption(None) as check, telling_errors(), _telling_warnings():
+    bases = split_names(base)
+    check_bases(bases, tuned=tune)
+    from polychotomy.cli._fitted_model import train_model
+    from polychotomy.cli._model_files import save_model
+    from polychotomy.cli._quick_look import hint_at_learner
+    from polychotomy.evaluate import Samples
+
+    with handle_interrupts(None) as check, report_errors(), report_warnings():
         check_can_write(out)
         samples = read_data(data, target)
-        tell_columns(samples, target)
+        print_column_remarks(samples, target)
         model = train_model(
             samples,
-            base=base,
+            bases=bases,
             reduction=reduction,
             tune=tune,
             class_order=class_order,
@@ -88,6 +106,7 @@ def fit_command(
             run=partial(_run, jobs=jobs, check=check),
         )
         save_model(model, out)
+        hint = hint_at_learner(Samples.of(samples)) if bases == [DEFAULT_BASE] else ""
     if as_json:
         typer.echo(json.dumps({"model": str(out), **model.facts}, indent=2))
     else:
@@ -96,12 +115,14 @@ def fit_command(
         name = shlex.quote(str(out))
         typer.echo(f"The model is in {out}. See it with: polychotomy explain {name}")
         typer.echo(f"Ask it about new samples with: polychotomy predict {name} FILE")
+    if hint:
+        print_message(hint)
 
 
-def _run(schedule: Schedule, jobs: int, check: Callable[[], None]) -> Any:
+def _run(schedule: "Schedule", jobs: int, check: Callable[[], None]) -> Any:
     """Compute the cells, with a progress bar in a terminal."""
     for remark in schedule.remarks:
-        tell(remark)
+        print_message(remark)
     if sys.stderr.isatty():
         return run_with_progress(schedule, None, jobs, check)
     return schedule.run(n_jobs=jobs)
@@ -109,13 +130,16 @@ def _run(schedule: Schedule, jobs: int, check: Callable[[], None]) -> Any:
 
 def predict_command(
     model: ModelFile,
-    data: Annotated[str, typer.Argument(help="A file of samples, with or without labels.")],
+    data: Annotated[
+        str, typer.Argument(help="A file of samples, with or without labels; - for CSV from stdin.")
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write here, not to the terminal.")
     ] = None,
-    proba: Annotated[
-        bool, typer.Option("--proba", help="Add the probability of each class.")
-    ] = False,
+    keep: Annotated[
+        str, typer.Option(help="Columns of the file to put first, with commas, such as id,name.")
+    ] = "",
+    proba: Annotated[bool, flag("--proba", "Add the probability of each class.")] = False,
     reject: Annotated[
         float | None,
         typer.Option(min=0, max=1, help="Leave out predictions that are less probable than this."),
@@ -125,65 +149,92 @@ def predict_command(
     """Predict the classes of samples, as a CSV table.
 
     Columns may come in any order, and others are ignored. With --reject, a sample whose most
-    probable class is below the threshold gets no class, and "accepted" is no.
+    probable class is below the threshold gets no class, and "accepted" is no. If the file has the
+    column of labels, the command says how many predictions are wrong.
 
-    Examples: `polychotomy predict land.skops new.csv`, `polychotomy predict land.skops new.csv
-    --proba --reject 0.8 -o classes.csv`
+    Examples: `polychotomy predict land.skops new.csv --keep id`, `polychotomy predict land.skops
+    new.csv --proba --reject 0.8 -o classes.csv`, `polychotomy predict land.skops - < new.csv`
     """
-    with telling_errors(), _telling_warnings():
+    from polychotomy.cli._model_files import writing
+    from polychotomy.cli._new_samples import read_new_samples
+
+    with report_errors(), report_warnings():
         if out is not None:
             check_can_write(out)
-        loaded = _load(model)
-        table = _predictions(loaded, _features(loaded, data), proba, reject)
+        loaded = load_with_warning(model)
+        new = read_new_samples(loaded, data, keep=split_names(keep))
+        table = _predictions(loaded, new.features, proba, reject)
+        if both := sorted(new.kept.keys() & table.keys()):
+            raise ValueError(f"--keep must not name a column of the predictions. Got {both[0]!r}.")
+        said = _error_of_predictions(loaded, new, table["predicted"])
+        table = {**new.kept, **table}
         text = _json_text(table) if as_json else _csv_text(table)
         if out is None:
             typer.echo(text, nl=False)
         else:
             with writing(out) as file:
                 file.write(text.encode())
+            print_message(f"{len(new.features)} predictions in {out}")
+    if said:
+        print_message(said)
 
 
 def explain_command(
     model: ModelFile,
-    problems: Annotated[int, typer.Option(min=1, help="Number of weakest problems to show.")] = 5,
+    problems: Annotated[
+        int, typer.Option(min=1, help="How many confusions, pairs and weak problems to show.")
+    ] = 5,
+    whole: Annotated[bool, flag("--all", "Show the whole code or tree, and all problems.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the binary problems of a model, why it was chosen, and its weakest problems.
+    """Show why a model was chosen, what it costs, which classes it confuses, and what it asks.
 
-    Examples: `polychotomy explain land.skops`, `polychotomy explain land.skops --json`
+    Examples: `polychotomy explain land.skops`, `polychotomy explain land.skops --all`
     """
-    with telling_errors():
-        loaded = _load(model)
+    from polychotomy.cli._explanation import explanation, facts_of
+
+    with report_errors():
+        loaded = load_with_warning(model)
         if as_json:
             typer.echo(json.dumps(facts_of(loaded), indent=2))
             return
-        console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
-        for part in explanation(loaded, problems):
+        console = make_console()
+        for part in explanation(loaded, problems, whole):
             console.print(part, markup=False)
 
 
-def _load(path: Path) -> Model:
+def load_with_warning(path: Path) -> "Model":
+    from polychotomy.cli._model_files import load_model
+
     model, warning = load_model(path)
     if warning:
         typer.echo(warning, err=True)
     return model
 
 
-def _features(model: Model, data: str) -> Any:
-    """Return the columns that a model goes by, of a file or a known data set."""
-    from polychotomy import datasets
+def make_console() -> Console:
+    """Return the console for results, 120 columns wide where there is no terminal."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 
-    if data in {each.name for each in datasets.available()}:
-        frame = datasets.load(data).data
-        lacking = [name for name in model.features if name not in frame]
-        if lacking:
-            raise ValueError(f"{data} lacks the columns of the model, such as {lacking[0]!r}.")
-        return frame[list(model.features)]
-    return datasets.read_features(data, model.features, model.nominal)
+
+def _error_of_predictions(model: "Model", new: "NewSamples", predicted: list[Any]) -> str:
+    """Return how many predictions are wrong, "" if no label is a class of the model."""
+    if not (new.truth >= 0).any():
+        return ""
+    classes = model.pipeline.classes_.tolist()
+    answers = [predicted[i] for i in new.labelled]
+    truth = [classes[place] if place >= 0 else None for place in new.truth]
+    pairs = [(a, t) for a, t in zip(answers, truth, strict=True) if a is not None]
+    if not pairs:
+        return ""
+    n, wrong = len(pairs), sum(answer != true for answer, true in pairs)
+    which = "accepted" if n < len(answers) else "labelled"
+    said = f"{wrong} of {n} {which} predictions are wrong ({100 * wrong / n:.2f} %)"
+    return f"{said}; polychotomy evaluate says more."
 
 
 def _predictions(
-    model: Model, frame: Any, proba: bool, reject: float | None
+    model: "Model", frame: Any, proba: bool, reject: float | None
 ) -> dict[str, list[Any]]:
     """Return the columns of the answer."""
     pipeline = model.pipeline
@@ -227,11 +278,17 @@ def _error_text(facts: dict[str, Any]) -> str:
     text = f"Its error in five-fold cross-validation is {100 * facts['error']:.2f} %"
     if "test_error" in facts:
         text += f", and {100 * facts['test_error']:.2f} % on the test part"
-    return f"{text}; {facts['samples']} samples of {len(facts['classes'])} classes were used."
+    text += f"; {facts['samples']} samples of {len(facts['classes'])} classes were used."
+    text += f"\nFor comparison: always the largest class {100 * facts['majority_error']:.2f} %"
+    own = [row for row in facts["compared"] if row["reduction"].partition(" (")[0] == "native"]
+    for row in own if facts["reduction"] != "native" else []:
+        base = facts["base"] if row["reduction"] == "native" else row["reduction"][8:-1]
+        text += f", {base} by itself, without a reduction, {100 * row['error']:.2f} %"
+    return f"{text}."
 
 
 @contextmanager
-def _telling_warnings() -> Iterator[None]:
+def report_warnings() -> Iterator[None]:
     """Print what libraries warn of, each once and without the place in their source."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

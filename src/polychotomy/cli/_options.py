@@ -1,15 +1,30 @@
-"""Options that several commands have."""
+"""Options that several commands have.
+
+Help is shown without loading the library: names that it lists are written out here.
+"""
 
 import csv
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polychotomy.evaluate import Samples
-from polychotomy.reductions import available_bases
+if TYPE_CHECKING:
+    from polychotomy.evaluate import Samples
+
+BASES = (
+    "logistic, svm, poly_svm, linear_svm, ridge, lda, adaboost, tree, boosting, "
+    "random_forest, knn; lightgbm and xgboost where they are installed; or any classifier as "
+    "package.Class"
+)
+DEFAULT_BASE = "logistic"
+REDUCTIONS = (
+    "one_vs_rest, one_vs_one, exhaustive, dense_random, sparse_random, hamming, bch, orthogonal, "
+    "adjacent, linkage_tree, balanced_tree, chain, ddag, sbc_identity, sbc_single, sbc_hamming, "
+    "sbc_bch, sbc_ecoc, sbc_kernel, sbc_kernel_frequencies, native, majority"
+)
 
 
 def _check_jobs(jobs: int) -> int:
@@ -19,18 +34,35 @@ def _check_jobs(jobs: int) -> int:
     return jobs
 
 
+def flag(name: str, help: str) -> Any:  # noqa: A002
+    """Return an option without a value."""
+    return typer.Option(name, metavar="", help=help)
+
+
+def split_names(text: str) -> list[str]:
+    """Return the names of a list with commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def check_bases(bases: Sequence[str], *, tuned: bool) -> None:
     """Refuse learners that are unknown, or that have nothing to tune."""
+    from polychotomy.errors import MissingExtraError
+    from polychotomy.reductions import available_bases, make_base
+
+    if not bases:
+        raise typer.BadParameter("name at least one", param_hint="--base")
     for name in bases:
         if name not in available_bases():
-            names = ", ".join(available_bases())
-            raise typer.BadParameter(f"{name!r} is none of {names}", param_hint="--base")
+            try:
+                make_base(name)
+            except (ValueError, MissingExtraError) as error:
+                raise typer.BadParameter(str(error), param_hint="--base") from None
         if tuned and name not in available_bases(tunable=True):
             names = ", ".join(available_bases(tunable=True))
             raise typer.BadParameter(f"only these can be tuned: {names}", param_hint="--tune")
 
 
-def put_in_order(samples: Samples, class_order: str | None) -> Samples:
+def put_in_order(samples: "Samples", class_order: str | None) -> "Samples":
     """Return samples with their classes in the order of --class-order, unless the data decide."""
     if class_order is None or class_order == "data":
         return samples
@@ -73,4 +105,4 @@ StoreFile = Annotated[
         "temporary file, which stays only if the run does not finish."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsJson = Annotated[bool, flag("--json", "Print JSON.")]

@@ -1,4 +1,4 @@
-"""``polychotomy reproduce``: a paper's experiment again, with its figures beside ours."""
+"""``polychotomy reproduce``: run a paper's experiment again, and compare the figures."""
 
 import json
 import os
@@ -10,39 +10,39 @@ from importlib.metadata import version
 from itertools import islice
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import polychotomy
-from polychotomy.cli._disk import check_can_write, telling_errors
-from polychotomy.cli._options import AsJson, Jobs, Seed, StoreFile
-from polychotomy.cli._reproduction_tables import print_experiments, print_reproduction
+from polychotomy.cli._disk import check_can_write, report_errors
+from polychotomy.cli._options import AsJson, Jobs, Seed, StoreFile, flag
 from polychotomy.cli._running import (
-    keeping_results,
+    handle_interrupts,
+    open_results,
+    print_failures,
+    print_message,
     run_with_progress,
-    tell,
-    tell_failures,
-    telling_interruption,
 )
 from polychotomy.cli._summary_tables import check_report
-from polychotomy.evaluate import Cell, Failure, Schedule, Store
 from polychotomy.files import replacing
-from polychotomy.lab import experiments
-from polychotomy.lab.experiments import Experiment, Figure
+
+if TYPE_CHECKING:
+    from polychotomy.evaluate import Cell, Failure, Schedule, Store
+    from polychotomy.lab.experiments import Experiment, Figure
 
 _QUICK_FOLDS = 2
 _LIST = "list"
 
 
-def _check_names(names: list[str]) -> list[str]:
+def _find(names: list[str]) -> "list[Experiment]":
+    from polychotomy.lab import experiments
+
     try:
-        for name in names:
-            if names != [_LIST]:
-                experiments.get(name)
+        return [experiments.get(name) for name in dict.fromkeys(names)]
     except ValueError as error:
-        raise typer.BadParameter(f"{error} Run `polychotomy reproduce list` to see them.") from None
-    return list(dict.fromkeys(names))
+        message = f"{error} Run `polychotomy reproduce list` to see them."
+        raise typer.BadParameter(message, param_hint="NAME…") from None
 
 
 def _check_out(path: Path | None) -> Path | None:
@@ -56,7 +56,6 @@ def reproduce_command(
         list[str],
         typer.Argument(
             metavar="NAME…",
-            callback=_check_names,
             help="Experiments, or list to see which there are.",
         ),
     ],
@@ -73,7 +72,7 @@ def reproduce_command(
     ] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="A first look in minutes: small data sets, two folds."),
+        flag("--quick", "A first look in minutes: small data sets, two folds."),
     ] = False,
     folds: Annotated[int | None, typer.Option(min=1, help="Run only the first N folds.")] = None,
     seed: Seed = 0,
@@ -82,6 +81,8 @@ def reproduce_command(
     out: Annotated[
         Path | None,
         typer.Option(
+            "--out",
+            "-o",
             metavar="FILE.csv",
             callback=_check_out,
             help="Write a row for each figure; FILE.environment.json records versions and machine.",
@@ -95,7 +96,9 @@ def reproduce_command(
     """Run experiments of the papers again, and compare our figures with theirs.
 
     A figure agrees if it lies within the spread that the paper gives or, where there is none, if
-    theirs lies within our 95 % bootstrap interval. What several experiments share is computed once.
+    theirs lies within our 95 % bootstrap interval. If only a part of the folds is run, as with
+    `--quick`, it agrees if theirs, give or take its spread, lies within our interval, which is wide
+    then. What several experiments share is computed once.
     Most take hours: start with `--quick`, and give a `--store` to go on where it was.
 
     For example:
@@ -107,14 +110,23 @@ def reproduce_command(
     Exit status: 0 done, whether or not figures agree; 1 data, store or a path cannot be used, or
     nothing could be computed; 2 wrong usage; 130 interrupted.
     """
+    from polychotomy.cli._reproduction_tables import print_experiments, print_reproduction
+
     if names == [_LIST]:
-        print_experiments([experiments.get(name) for name in experiments.names()], as_json)
+        print_experiments(as_json)
         return
-    chosen = [experiments.get(name) for name in names]
+    chosen = _find(names)
     if quick and folds is None:
         folds = _QUICK_FOLDS
-    options = {"experiments": names, "data": data, "methods": methods, "folds": folds}
-    with telling_interruption(store) as check, telling_errors():
+    options = {
+        "experiments": [each.name for each in chosen],
+        "data": data,
+        "methods": methods,
+        "folds": folds,
+        "quick": quick,
+        "seed": seed,
+    }
+    with handle_interrupts(store) as check, report_errors():
         check_report(report)
         for path in () if out is None else (out, _environment_path(out)):
             check_can_write(path)
@@ -125,14 +137,14 @@ def reproduce_command(
             each.plan(some, methods=methods or None, n_folds=folds, seed=seed)
             for each, some in zip(chosen, wanted, strict=True)
         ]
-        with keeping_results(store) as kept:
+        with open_results(store) as kept:
             results, failures = _run(plans, kept, jobs, check)
-            tell_failures(failures)
+            print_failures(failures)
             found = [e.figures(cells) for e, cells in zip(chosen, results, strict=True)]
             figures = [figure for some in found for figure in some]
             if not figures:
                 raise ValueError(_nothing(results))
-            environment = _environment(options | {"quick": quick, "seed": seed}, results, failures)
+            environment = _environment(options, results, failures)
             if out is not None:
                 _write(figures, environment, out)
             if report is not None:
@@ -144,12 +156,14 @@ def reproduce_command(
 
 
 def _run(
-    plans: Sequence[Schedule], store: Store, jobs: int, check: Any
-) -> tuple[list[list[Cell]], list[Failure]]:
+    plans: "Sequence[Schedule]", store: "Store", jobs: int, check: Any
+) -> "tuple[list[list[Cell]], list[Failure]]":
     """Return the cells of each plan; what they share is computed once."""
+    from polychotomy.evaluate import Schedule
+
     joined = Schedule.join(plans)
     for remark in joined.remarks:
-        tell(remark)
+        print_message(remark)
     cells, failures = run_with_progress(joined, store, jobs, check)
     failed = {failure.key for failure in failures}
     rest = iter(cells)  # they come in the order of the tasks, those that failed left out
@@ -158,14 +172,14 @@ def _run(
     ], failures
 
 
-def _nothing(results: Sequence[Sequence[Cell]]) -> str:
+def _nothing(results: "Sequence[Sequence[Cell]]") -> str:
     if any(results):
         return "What was run makes none of the published figures. Leave out --methods or name more."
     return "Nothing could be computed."
 
 
 def _environment(
-    options: dict[str, Any], results: Sequence[Sequence[Cell]], failures: Sequence[Failure]
+    options: dict[str, Any], results: "Sequence[Sequence[Cell]]", failures: "Sequence[Failure]"
 ) -> dict[str, Any]:
     """Return what the figures depend on, and what they cost."""
     cells = {cell.key: cell for some in results for cell in some}
@@ -190,31 +204,35 @@ def _environment_path(out: Path) -> Path:
     return out.with_suffix(".environment.json")
 
 
-def _write(figures: Sequence[Figure], environment: dict[str, Any], out: Path) -> None:
+def _write(figures: "Sequence[Figure]", environment: dict[str, Any], out: Path) -> None:
+    from polychotomy.lab import experiments
+
     experiments.write_figures(figures, out)
     with replacing(_environment_path(out)) as beside:
         beside.write_text(json.dumps(environment, indent=2) + "\n", "utf-8")
-    tell(f"{len(figures)} figures in {out}")
+    print_message(f"{len(figures)} figures in {out}")
 
 
 def _report(
-    figures: Sequence[Figure],
-    chosen: Sequence[Experiment],
+    figures: "Sequence[Figure]",
+    chosen: "Sequence[Experiment]",
     path: Path,
     environment: dict[str, Any],
 ) -> None:
     from polychotomy.report import write_reproduction
 
     write_reproduction(figures, chosen, path, environment=environment)
-    tell(f"Report: {path.resolve()}")
+    print_message(f"Report: {path.resolve()}")
 
 
 def _as_dict(
-    figures: Sequence[Figure],
-    chosen: Sequence[Experiment],
+    figures: "Sequence[Figure]",
+    chosen: "Sequence[Experiment]",
     environment: dict[str, Any],
-    failures: Sequence[Failure],
+    failures: "Sequence[Failure]",
 ) -> dict[str, Any]:
+    from polychotomy.lab import experiments
+
     tables = experiments.compare_tables(figures)
     return {
         "tables": {
@@ -232,7 +250,7 @@ def _as_dict(
     }
 
 
-def _plain(figure: Figure) -> dict[str, Any]:
+def _plain(figure: "Figure") -> dict[str, Any]:
     """Return a figure as JSON can hold it: nothing for what is not a number."""
     values = asdict(figure) | {"difference": figure.difference}
     return {

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
-from math import isnan
+from math import isfinite, isnan
 from typing import Any
 
 import typer
@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from polychotomy import datasets
+from polychotomy.lab import experiments
 from polychotomy.lab.experiments import (
     Comparison,
     Experiment,
@@ -69,12 +70,16 @@ def _cells(figure: Figure, several: bool) -> list[str | Text]:
         text = write_value(value, figure.quantity)
         return text if isnan(spread) else f"{text} ± {write_value(spread, figure.quantity)}"
 
+    ours = written(figure.ours, figure.spread)
+    if not figure.complete and isfinite(figure.low):
+        low, high = (write_value(end, figure.quantity) for end in (figure.low, figure.high))
+        ours = f"{write_value(figure.ours, figure.quantity)} ({low} to {high})"
     what = [quantity_label(figure.quantity)] if several else []
     return [
         Text(figure.data_set),
         Text(figure.method),
         *what,
-        written(figure.ours, figure.spread),
+        ours,
         written(figure.theirs, figure.their_spread),
         write_value(figure.difference, figure.quantity, sign=True),
         f"{figure.n_folds} of {figure.of_folds}" if figure.of_folds else "",
@@ -82,8 +87,9 @@ def _cells(figure: Figure, several: bool) -> list[str | Text]:
     ]
 
 
-def print_experiments(known: Sequence[Experiment], as_json: bool) -> None:
+def print_experiments(as_json: bool) -> None:
     """Print which experiments there are, what each needs and how long it takes."""
+    known = [experiments.get(name) for name in experiments.names()]
     if as_json:
         typer.echo(json.dumps([_facts(each) for each in known], indent=2))
         return

@@ -5,18 +5,20 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from polychotomy.cli._disk import check_can_write, printable, telling_errors
-from polychotomy.cli._options import AsJson, Prefer, Preference
+from polychotomy.cli._disk import check_can_write, printable, report_errors
+from polychotomy.cli._options import AsJson, Prefer, Preference, flag
 from polychotomy.cli._summary_tables import check_report, print_summary, write_report
-from polychotomy.evaluate import Cell, Store, comparisons, summarise
 from polychotomy.files import replacing
+
+if TYPE_CHECKING:
+    from polychotomy.evaluate import Cell
 
 results_app = typer.Typer(
     help="List, look at and export the results that `polychotomy compare --store` keeps.",
@@ -34,7 +36,9 @@ def list_results(store: StoreFile, as_json: AsJson = False) -> None:
 
     Examples: `polychotomy results list land.sqlite`, `polychotomy results list land.sqlite --json`
     """
-    with telling_errors():
+    from polychotomy.evaluate import comparisons
+
+    with report_errors():
         groups = comparisons(_cells(store))
     counts = [
         {"comparison": words, "data_set": data_set, "base": base, "cells": n}
@@ -69,7 +73,9 @@ def show_results(
     A report is of a single comparison. Examples: `polychotomy results show land.sqlite`,
     `polychotomy results show land.sqlite --data-set land --report land.html`
     """
-    with telling_errors():
+    from polychotomy.evaluate import comparisons, summarise
+
+    with report_errors():
         check_report(report)
         groups = comparisons(_cells(store, data_set, base))
         if not groups:
@@ -93,36 +99,38 @@ def show_results(
 @results_app.command("export")
 def export_results(
     store: StoreFile,
-    file: Annotated[Path, typer.Argument(help="What to write, .csv or .parquet.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="What to write, .csv or .parquet.")],
     data_set: DataSet = None,
     base: Base = None,
     predictions: Annotated[
-        bool, typer.Option("--predictions", help="A row for every tested sample, not every cell.")
+        bool, flag("--predictions", "A row for every tested sample, not every cell.")
     ] = False,
 ) -> None:
     """Write the results to a table: a row for each cell, or for each tested sample.
 
-    Examples: `polychotomy results export land.sqlite cells.csv`, `polychotomy results export
-    land.sqlite predictions.parquet --predictions`
+    Examples: `polychotomy results export land.sqlite -o cells.csv`, `polychotomy results export
+    land.sqlite -o predictions.parquet --predictions`
     """
-    if file.suffix not in (".csv", ".parquet"):
-        raise typer.BadParameter("its name must end in .csv or .parquet", param_hint="FILE")
-    with telling_errors():
-        check_can_write(file)
+    if out.suffix not in (".csv", ".parquet"):
+        raise typer.BadParameter("its name must end in .csv or .parquet", param_hint="--out")
+    with report_errors():
+        check_can_write(out)
         row_maker = _prediction_rows if predictions else _cell_rows
         rows = [row for cell in _cells(store, data_set, base) for row in row_maker(cell)]
         if not rows:
             raise ValueError(f"There are no such results in {store}.")
-        _write_table(rows, file)
-    typer.echo(f"{len(rows)} rows in {file}", err=True)
+        _write_table(rows, out)
+    typer.echo(f"{len(rows)} rows in {out}", err=True)
 
 
-def _cells(store: Path, data_set: str | None = None, base: str | None = None) -> list[Cell]:
+def _cells(store: Path, data_set: str | None = None, base: str | None = None) -> "list[Cell]":
+    from polychotomy.evaluate import Store
+
     with Store(store, create=False) as opened:
         return list(opened.cells(data_set, base=base))
 
 
-def _identity(cell: Cell) -> dict[str, Any]:
+def _identity(cell: "Cell") -> dict[str, Any]:
     return {
         "data_set": cell.data_set,
         "reduction": cell.reduction,
@@ -134,7 +142,7 @@ def _identity(cell: Cell) -> dict[str, Any]:
     }
 
 
-def _cell_rows(cell: Cell) -> Iterator[dict[str, Any]]:
+def _cell_rows(cell: "Cell") -> Iterator[dict[str, Any]]:
     metrics = ("error", "log_loss", "brier", "uncertainty_coefficient")
     yield {
         **_identity(cell),
@@ -152,7 +160,7 @@ def _cell_rows(cell: Cell) -> Iterator[dict[str, Any]]:
     }
 
 
-def _prediction_rows(cell: Cell) -> Iterator[dict[str, Any]]:
+def _prediction_rows(cell: "Cell") -> Iterator[dict[str, Any]]:
     for i, row in enumerate(cell.rows.tolist()):
         probability = None if cell.probabilities is None else cell.probabilities[i]
         yield {

@@ -1,4 +1,4 @@
-"""A long run on behalf of a command: progress, interruption, and where the results are kept."""
+"""Long runs: progress, interruption, and the store of results."""
 
 import shlex
 import signal
@@ -10,14 +10,15 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from threading import current_thread, main_thread
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-from rich.progress import Progress as ProgressBar
 
 from polychotomy.cli._disk import printable
-from polychotomy.evaluate import Cell, Failure, Progress, Schedule, Store
+
+if TYPE_CHECKING:
+    from polychotomy.evaluate import Cell, Failure, Progress, Schedule, Store
 
 _INTERRUPTED = 130
 _ENDINGS = tuple(
@@ -28,8 +29,8 @@ _SHARE = 0.02  # and of the time gone by: a run of a day should not fill a log
 
 
 def run_with_progress(
-    schedule: Schedule, store: Store | None, jobs: int, check: Callable[[], None]
-) -> tuple[list[Cell], list[Failure]]:
+    schedule: "Schedule", store: "Store | None", jobs: int, check: Callable[[], None]
+) -> "tuple[list[Cell], list[Failure]]":
     """Run a schedule, and show how many cells are done and how long the rest takes.
 
     `check` is called after every cell.
@@ -38,7 +39,7 @@ def run_with_progress(
     live = sys.stderr.isatty() and console.is_interactive
     with _bar(console) if live else nullcontext(_lines()) as show:
 
-        def advance(progress: Progress) -> None:
+        def advance(progress: "Progress") -> None:
             check()
             show(progress)
 
@@ -46,14 +47,17 @@ def run_with_progress(
 
 
 @contextmanager
-def _bar(console: Console) -> Iterator[Callable[[Progress], None]]:
+def _bar(console: Console) -> "Iterator[Callable[[Progress], None]]":
     """Yield a function that shows progress in a terminal."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as ProgressBar
+
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), "{task.fields[left]}")
     shown = [TextColumn(c) if isinstance(c, str) else c for c in columns]
     with ProgressBar(*shown, console=console, transient=True) as bar:
         task = bar.add_task("comparing", total=None, left="")
 
-        def show(progress: Progress) -> None:
+        def show(progress: "Progress") -> None:
             bar.update(
                 task,
                 completed=progress.done,
@@ -65,25 +69,25 @@ def _bar(console: Console) -> Iterator[Callable[[Progress], None]]:
         yield show
 
 
-def _lines() -> Callable[[Progress], None]:
-    """Return a function that tells progress in lines: one at the start, then now and then."""
-    start = told = monotonic()
+def _lines() -> "Callable[[Progress], None]":
+    """Return a function that prints progress in lines: one at the start, then now and then."""
+    start = printed = monotonic()
 
-    def show(progress: Progress) -> None:
-        nonlocal told
+    def show(progress: "Progress") -> None:
+        nonlocal printed
         now = monotonic()
-        early = now - told < max(_PAUSE, _SHARE * (now - start))
+        early = now - printed < max(_PAUSE, _SHARE * (now - start))
         if progress.done == progress.total or (early and progress.last is not None):
             return
-        told = now
+        printed = now
         words = f"{progress.done} of {progress.total} cells are done"
         more = (_time_left(progress.seconds_left), _last(progress))
-        tell(", ".join(filter(None, (words, *more))))
+        print_message(", ".join(filter(None, (words, *more))))
 
     return show
 
 
-def _last(progress: Progress) -> str:
+def _last(progress: "Progress") -> str:
     last = progress.last
     return "" if last is None else f"{last.data_set}: {last.reduction}"
 
@@ -97,27 +101,27 @@ def _time_left(seconds: float | None) -> str:
     return f"{clock} left"
 
 
-def tell(text: str) -> None:
-    """Print a line beside the results."""
+def print_message(text: str) -> None:
+    """Print a line to the standard error, apart from the results."""
     typer.echo(printable(text), err=True)
 
 
-def tell_failures(failures: list[Failure]) -> None:
-    """Say once for each method and reason what was left out."""
+def print_failures(failures: "list[Failure]") -> None:
+    """Print each method that failed, once for each reason."""
     folds: dict[tuple[str, str, str], list[int]] = {}
     for failure in failures:
         method = f"{failure.reduction} ({failure.base})"
         folds.setdefault((failure.data_set, method, failure.reason), []).append(failure.fold)
     for (data_set, method, reason), where in folds.items():
         n = len(where)
-        tell(f"{data_set}: {method} failed in {n} fold{'s' * (n > 1)}: {reason}")
+        print_message(f"{data_set}: {method} failed in {n} fold{'s' * (n > 1)}: {reason}")
 
 
 @contextmanager
-def telling_interruption(store: Path | None) -> Iterator[Callable[[], None]]:
+def handle_interrupts(store: Path | None) -> Iterator[Callable[[], None]]:
     """End with status 130 after Ctrl-C or a signal to end, instead of a traceback.
 
-    What is told to ignore a signal, as nohup does, goes on ignoring it.
+    Signals that are ignored, as under nohup, stay ignored.
 
     Yields a function to be called now and then: an interrupt that arrives within a callback from
     compiled code is lost there, and raised again by it.
@@ -143,7 +147,7 @@ def telling_interruption(store: Path | None) -> Iterator[Callable[[], None]]:
         yield check
     except KeyboardInterrupt:
         where = f" What was finished is in {store}; the same command goes on from there."
-        tell("Interrupted." + (where if store is not None else ""))
+        print_message("Interrupted." + (where if store is not None else ""))
         raise typer.Exit(_INTERRUPTED) from None
     finally:
         for each, handler in before.items():
@@ -151,8 +155,10 @@ def telling_interruption(store: Path | None) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def keeping_results(path: Path | None) -> Iterator[Store]:
-    """Open the store, or a temporary one that stays, and is named, only if something goes wrong."""
+def open_results(path: Path | None) -> "Iterator[Store]":
+    """Open the store, or a temporary one that is kept, and named, only if something goes wrong."""
+    from polychotomy.evaluate import Store
+
     if path is not None:
         with Store(path) as store:
             yield store
@@ -169,7 +175,7 @@ def keeping_results(path: Path | None) -> Iterator[Store]:
     except BaseException:
         if finished:
             option = f"--store {shlex.quote(str(folder / 'results.sqlite'))}"
-            tell(f"{finished} finished cells were kept; to go on from there, add {option}")
+            print_message(f"{finished} finished cells were kept; to go on from there, add {option}")
         raise
     finally:
         if not finished:

@@ -2,25 +2,18 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from polychotomy.cli._disk import printable, read_samples, read_text, telling_errors, write_text
-from polychotomy.structures import (
-    BUILDERS,
-    Structure,
-    flatten,
-    format_structure,
-    linkage,
-    name_problems,
-    nest,
-    parse_structure,
-    relabel,
-)
+from polychotomy.cli._disk import printable, read_samples, read_text, report_errors, write_text
+from polychotomy.cli._options import flag
+
+if TYPE_CHECKING:
+    from polychotomy.structures import Structure
 
 structure_app = typer.Typer(
     help="Draw, check, convert and design structures, written in the control language.",
@@ -42,8 +35,12 @@ class Form(StrEnum):
     nested = "nested"
 
 
-Builder = StrEnum("Builder", {name: name for name in BUILDERS})  # type: ignore[misc]
-_LINKAGE = Builder("linkage")
+class Builder(StrEnum):
+    """Who designs a structure; the names of the library's builders."""
+
+    balanced = "balanced"
+    chain = "chain"
+    linkage = "linkage"
 
 
 File = Annotated[str, typer.Argument(help="A control file; - for the standard input.")]
@@ -95,7 +92,7 @@ def convert_structure(
         str | None, typer.Option(help="Name all problems after their place, beginning so.")
     ] = None,
     number: Annotated[
-        bool, typer.Option("--number", help="Number the classes from 0, in sorted order.")
+        bool, flag("--number", "Number the classes from 0, in sorted order.")
     ] = False,
     out: Out = None,
 ) -> None:
@@ -103,8 +100,10 @@ def convert_structure(
 
     Example: `polychotomy structure convert land.txt --form flat --number --to libagf`
     """
+    from polychotomy.structures import flatten, format_structure, name_problems, nest
+
     structure = _read(file, dialect)
-    with telling_errors(file):
+    with report_errors(file):
         if form is not None:
             structure = flatten(structure) if form is Form.flat else nest(structure)
         if number:
@@ -123,7 +122,7 @@ def design_structure(
             help="The column of the labels; by default class, target, label or y, else the last."
         ),
     ] = None,
-    builder: Annotated[Builder, typer.Option(help="How to design it.")] = _LINKAGE,
+    builder: Annotated[Builder, typer.Option(help="How to design it.")] = Builder.linkage,
     distance: Annotated[
         str,
         typer.Option(
@@ -146,7 +145,9 @@ def design_structure(
     Numbers are standardised, other columns become indicators. Example: `polychotomy structure
     design land.csv --target cover -o land.txt`
     """
-    with telling_errors():
+    from polychotomy.structures import format_structure, name_problems
+
+    with report_errors():
         X, y = read_samples(data, target)
         structure = _design(X, y, builder, distance, method, quantile)
         if name is not None:
@@ -154,21 +155,27 @@ def design_structure(
         write_text(format_structure(structure), out)
 
 
-def _read(file: str, dialect: Dialect, classes: list[str] | None = None) -> Structure:
-    with telling_errors(file):
+def _read(file: str, dialect: Dialect, classes: list[str] | None = None) -> "Structure":
+    from polychotomy.structures import parse_structure
+
+    with report_errors(file):
         return parse_structure(read_text(file), classes, dialect=dialect.value)
 
 
 def _design(
     X: Any, y: Any, builder: Builder, distance: str, method: str, quantile: float
-) -> Structure:
-    if builder is _LINKAGE:  # the only one with further options
+) -> "Structure":
+    from polychotomy.structures import BUILDERS, linkage
+
+    if builder is Builder.linkage:  # the only one with further options
         return linkage(X, y, distance=distance, method=method, quantile=quantile)
     return BUILDERS[builder.value].make(X, y, distance, None)
 
 
-def _numbered(structure: Structure) -> Structure:
+def _numbered(structure: "Structure") -> "Structure":
     """Return the structure with numbers for labels, and print which is which."""
+    from polychotomy.structures import relabel
+
     ordered = sorted(structure.classes, key=lambda label: (str(type(label)), label))
     number = {label: i for i, label in enumerate(ordered)}
     for label, i in number.items():
@@ -176,13 +183,13 @@ def _numbered(structure: Structure) -> Structure:
     return relabel(structure, number)
 
 
-def _summary(structure: Structure) -> str:
+def _summary(structure: "Structure") -> str:
     return (
         f"{structure.n_classes} classes, {structure.n_problems} problems, depth {structure.depth}"
     )
 
 
-def draw_structure(structure: Structure, depth: int) -> Tree:
+def draw_structure(structure: "Structure", depth: int) -> Tree:
     """Return what is drawn: nodes with their problems, classes in bold."""
     root = Tree(_title(structure))
     pending = [(structure, root, 1)]
@@ -198,7 +205,7 @@ def draw_structure(structure: Structure, depth: int) -> Tree:
     return root
 
 
-def _title(node: Structure) -> Text:
+def _title(node: "Structure") -> Text:
     """Return a class, or a node's problems, in a few words."""
     if node.code is None:
         return Text(printable(str(node.label)), style="bold")

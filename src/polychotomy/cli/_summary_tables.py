@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -13,12 +13,14 @@ from rich.text import Text
 
 from polychotomy.cli._disk import check_can_write, printable
 from polychotomy.errors import require
-from polychotomy.evaluate import Cell, Row, Summary
+
+if TYPE_CHECKING:
+    from polychotomy.evaluate import Cell, Row, Summary
 
 _MOST_TABLES = 3
 
 
-def print_summary(summary: Summary, title: str) -> None:
+def print_summary(summary: "Summary", title: str) -> None:
     """Print the tables, what to use, and how sure that is."""
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     several = len(summary.tables) > 1
@@ -33,38 +35,39 @@ def print_summary(summary: Summary, title: str) -> None:
         console.print(Text(summary.how_sure))
 
 
-def _table(rows: Sequence[Row], title: str) -> Table:
+def _table(rows: "Sequence[Row]", title: str) -> Table:
+    from polychotomy.evaluate import rank_digits
+
+    digits = rank_digits(rows)
     table = Table(title=Text(printable(title)), title_justify="left", box=SIMPLE_HEAD)
-    table.add_column("reduction", no_wrap=True)
-    headings = ("problems", "error %", "log loss", "Brier", "uncert. coef.")
-    for heading in (*headings, "fit s", "predict s", "rank"):
-        table.add_column(heading, justify="right")
+    table.add_column("reduction", overflow="fold")  # the only one that may wrap
+    for heading in ("problems", "error %", "log loss", "Brier", "CPU s", "rank"):
+        table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("against best", no_wrap=True)
     for row in rows:
         table.add_row(
             row.method,
             f"{row.n_problems:.4g}",
             _error(row),
-            *(_value(row, name) for name in ("log_loss", "brier", "uncertainty_coefficient")),
-            f"{row.fit_seconds:.2g}",
-            f"{row.predict_seconds:.2g}",
-            "" if row.rank is None else f"{row.rank:.2f}".removesuffix(".00"),
+            *(_value(row, name) for name in ("log_loss", "brier")),
+            f"{row.seconds:.2g}",
+            "" if row.rank is None else f"{row.rank:.{digits}f}",
             _against_best(row),
             style="bold" if row.verdict == "best" else None,
         )
     return table
 
 
-def _error(row: Row) -> str:
+def _error(row: "Row") -> str:
     spread = row.standard_errors.get("error")
     return f"{100 * row.means['error']:.2f}" + (f" ± {100 * spread:.2f}" if spread else "")
 
 
-def _value(row: Row, metric: str) -> str:
+def _value(row: "Row", metric: str) -> str:
     return f"{round(row.means[metric], 3) + 0.0:.3f}" if metric in row.means else "–"  # no -0.000
 
 
-def _against_best(row: Row) -> str:
+def _against_best(row: "Row") -> str:
     if row.pvalue is None:
         return row.verdict
     p = "p < 0.001" if row.pvalue < 0.001 else f"p = {row.pvalue:.2g}"
@@ -72,7 +75,7 @@ def _against_best(row: Row) -> str:
     return f"worse{where}, {p}" if row.verdict == "worse" else p
 
 
-def _errors(summary: Summary) -> Table:
+def _errors(summary: "Summary") -> Table:
     """Return the errors of all methods on all data sets; those of which there are more go down."""
     names, data_sets = [row.method for row in summary.overall], list(summary.tables)
     cells = {}
@@ -103,10 +106,15 @@ def check_report(path: Path | None) -> None:
 
 
 def write_report(
-    cells: Sequence[Cell], path: Path, title: str, summary: Summary, model: Any = None
+    cells: "Sequence[Cell]",
+    path: Path,
+    title: str,
+    summary: "Summary",
+    model: Any = None,
+    source: tuple[str, str | None] | None = None,
 ) -> None:
     """Write the report, with the problems of a trained model, and say where it is."""
     from polychotomy.report import write_report as write
 
-    write(cells, path, model=model, title=title, summary=summary)
+    write(cells, path, model=model, title=title, summary=summary, source=source)
     typer.echo(f"Report: {path.resolve()}", err=True)

@@ -8,6 +8,7 @@ from polychotomy.codes._parameters import check_int
 from polychotomy.codes._problem_words import describe_problems, problem_words
 from polychotomy.codes._random import dense_random, sparse_random
 from polychotomy.codes._registry import (
+    ALIASES,
     available_codes,
     check_ordered,
     check_rows,
@@ -19,6 +20,7 @@ from polychotomy.codes._standard import adjacent, exhaustive, one_vs_one, one_vs
 from polychotomy.codes._targets import Targets
 
 __all__ = [
+    "ALIASES",
     "Code",
     "DistinctProblems",
     "Targets",

@@ -26,6 +26,13 @@ _CODES: dict[str, Callable[..., Code]] = {
     "orthogonal": orthogonal,
     "adjacent": adjacent,
 }
+ALIASES = {
+    "ovr": "one_vs_rest",
+    "ova": "one_vs_rest",
+    "ovo": "one_vs_one",
+    "all_pairs": "one_vs_one",
+}
+"""Short names of codes, here and of the reductions by them."""
 
 _ORDERED = ("adjacent",)
 
@@ -48,7 +55,8 @@ def make_code(name: str, n_classes: int, *, random_state: Any = None, **options:
     Parameters
     ----------
     name : str
-        One of :func:`available_codes`.
+        One of :func:`available_codes`; "ovr" and "ova" are short for one_vs_rest, "ovo" and
+        "all_pairs" for one_vs_one.
     n_classes : int
         Number of classes, at least 2.
     random_state : int, RandomState, Generator or None, default=None
@@ -62,6 +70,7 @@ def make_code(name: str, n_classes: int, *, random_state: Any = None, **options:
     >>> make_code("bch", 4, length=31, message=11)
     Code('bch': 4 classes, 23 problems)
     """
+    name = ALIASES.get(name, name) if isinstance(name, str) else name
     if not isinstance(name, str) or name not in _CODES:
         raise unknown_name("name", name, _CODES)
     known = tuple(signature(_CODES[name]).parameters)[1:]
@@ -82,7 +91,7 @@ def resolve_code(code: Any, classes: NDArray[Any], rng: Any, name: str = "code")
     """
     k = len(classes)
     if isinstance(code, str):
-        if code not in available_codes():
+        if ALIASES.get(code, code) not in available_codes():
             raise unknown_name(name, code, available_codes())
         return make_code(code, k, random_state=rng)
     made = code(k) if callable(code) else code

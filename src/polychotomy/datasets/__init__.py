@@ -9,7 +9,7 @@ there is one, and the nominal columns. :func:`read_features` reads samples witho
 from polychotomy.datasets._columns import is_usual_target
 from polychotomy.datasets._generate import make_bands, make_waveform
 from polychotomy.datasets._load import describe, load
-from polychotomy.datasets._preprocess import column_remarks, make_preprocessor
+from polychotomy.datasets._preprocess import column_remarks, make_preprocessor, used_columns
 from polychotomy.datasets._read import read, read_features
 from polychotomy.datasets._registry import PAPERS, DataSet, available
 
@@ -26,4 +26,5 @@ __all__ = [
     "make_waveform",
     "read",
     "read_features",
+    "used_columns",
 ]

@@ -28,17 +28,21 @@ _DENSE_LIMIT = 4 * 2**30
 _DECIMAL = {mark: re.compile(rf"[-+]?\d*{re.escape(mark)}\d+") for mark in ".,"}
 
 
-def read_csv(path: Path, target: str | None, nominal: Collection[str] = ()) -> Frame:
+def read_csv(
+    path: Path, target: str | None, nominal: Collection[str] = (), kept: Collection[str] = ()
+) -> Frame:
     """Read a text table with a header; the delimiter is a comma, semicolon, tab or bar.
 
     The target is needed because "NA" or "?" is a label there, but a missing value elsewhere. A
     first column without a name contains row numbers and is dropped. Columns in `nominal` keep
-    their text, such as "01", except for truth values.
+    their text, such as "01", except for truth values; those in `kept` keep it in any case, and only
+    empty fields are missing there.
     """
     with _expecting(path, "a table of text (CSV)"):
         rows, delimiter = _first_rows(path)
         header = _header(path, rows)
         missing: dict[str, list[str]] = dict.fromkeys(header, _MISSING)
+        missing |= {name: [""] for name in kept}
         if target != NO_TARGET:
             missing[choose_target(header, target, path)] = [""]
         pd = require("pandas", extra="data")
@@ -56,7 +60,7 @@ def read_csv(path: Path, target: str | None, nominal: Collection[str] = ()) -> F
                 na_values=missing,
                 encoding="utf-8-sig",
                 low_memory=False,
-                dtype={name: str for name in header if name in nominal},
+                dtype={name: str for name in header if name in nominal or name in kept},
             )
     for name in frame.columns.intersection(list(nominal)):
         if frame[name].dropna().isin(_TRUTH).all():  # as pandas does when it infers types

@@ -109,6 +109,20 @@ def column_remarks(frame: Any) -> list[str]:
     return [f"{said}: {listed(which)}." for said, which in remarks.items() if which]
 
 
+def used_columns(frame: Any) -> list[Any]:
+    """Return the columns that :func:`make_preprocessor` uses, in the order of the frame.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from polychotomy.datasets import used_columns
+    >>> used_columns(pd.DataFrame({"name": ["a", "b", "c"], "soil": ["clay", "clay", "sand"]}))
+    ['soil']
+    """
+    numbers, nominal = _kinds(frame)
+    return [name for name in frame.columns if name in {*numbers, *nominal}]
+
+
 def _kinds(frame: Any) -> tuple[list[Any], list[Any]]:
     """Return the numeric and the nominal columns."""
     pd = require("pandas", extra="data")

@@ -71,7 +71,11 @@ def read(path: str | os.PathLike[str], target: str | None = None) -> Any:
 
 
 def read_features(
-    path: str | os.PathLike[str], names: Sequence[str], nominal: Collection[str] = ()
+    path: str | os.PathLike[str],
+    names: Sequence[str],
+    nominal: Collection[str] = (),
+    *,
+    keep: Sequence[str] = (),
 ) -> Any:
     r"""Read the features of samples to classify; other columns of the file are ignored.
 
@@ -84,11 +88,13 @@ def read_features(
         features are 0.
     nominal : collection of str
         The nominal features; all others must be numbers.
+    keep : sequence of str
+        Further columns to return, where the file has them, such as names of samples or labels.
 
     Returns
     -------
     DataFrame
-        These columns. Values may be missing.
+        The features, in which values may be missing, then the columns to keep, as texts.
 
     Raises
     ------
@@ -110,7 +116,9 @@ def read_features(
     """
     path = Path(path)
     reader = _reader(path)
-    known = {"nominal": nominal} if reader is read_csv else {}  # other formats declare it
+    keep = [name for name in keep if name not in names]
+    # Other formats declare what is text.
+    known = {"nominal": nominal, "kept": keep} if reader is read_csv else {}
     frame = reader(path, NO_TARGET, **known)
     check_names(list(frame.columns), path)
     if len(frame) == 0:
@@ -127,7 +135,17 @@ def read_features(
             name: _nominal(frame[name]) if name in nominal else _numbers(frame[name], path)
             for name in names
         }
+        | {name: _texts(frame[name]) for name in keep if name in frame}
     )
+
+
+def _texts(column: Any) -> Any:
+    """Return a column as texts, None where a value is missing."""
+    values = _nominal(column).astype(object)
+    texts = [
+        str(value) if known else None for value, known in zip(values, values.notna(), strict=True)
+    ]
+    return require("pandas", extra="data").Series(texts, dtype=object)
 
 
 def _nominal(column: Any) -> Any:

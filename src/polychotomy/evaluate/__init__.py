@@ -18,7 +18,7 @@ from polychotomy.evaluate._recommendation import Reason, Recommendation, recomme
 from polychotomy.evaluate._samples import Samples
 from polychotomy.evaluate._schedule import Progress, Schedule
 from polychotomy.evaluate._search import ReductionSearchCV
-from polychotomy.evaluate._summary import Row, Summary, comparisons, summarise
+from polychotomy.evaluate._summary import Row, Summary, comparisons, rank_digits, summarise
 from polychotomy.evaluate._task import Task, TrainedMethod, train_task
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "TrainedMethod",
     "comparisons",
     "compute",
+    "rank_digits",
     "recommend",
     "summarise",
     "train_task",

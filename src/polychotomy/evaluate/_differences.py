@@ -119,14 +119,15 @@ def compare(data_sets: Sequence[Folds], alpha: float, *, several: bool) -> Diffe
     errors = np.array(
         [[-np.mean([cell.score for cell in folds[name]]) for name in names] for folds in data_sets]
     )
-    ranks = average_ranks(errors) if len(names) > 1 else np.ones(1)
+    equal = np.round(errors, 9)  # means that differ by rounding alone share a rank
+    ranks = average_ranks(equal) if len(names) > 1 else np.ones(1)
     merit = ranks if several else errors[0]
     best = names[int(np.argmax(merit <= merit.min() + ROUNDING))]
     pvalues: dict[str, float] = {}
     worse: set[str] = set()
     words, worse_on = "", Counter[str]() if several else None
     if len(names) > 1 and several:
-        pvalues, words = _rank_test(errors, names, alpha)
+        pvalues, words = _rank_test(equal, names, alpha)
         worse_on, better_on = _count_differences(best, data_sets, alpha / len(data_sets))
         worse = {name for name, p in pvalues.items() if p <= alpha}
         worse |= worse_on.keys() - better_on.keys()

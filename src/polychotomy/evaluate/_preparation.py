@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from polychotomy.datasets import make_preprocessor
+from polychotomy.datasets import make_preprocessor, used_columns
 
 PREPARATIONS = ("standard", "all_standard", "none")
 
@@ -69,8 +69,7 @@ class Preparation(TransformerMixin, BaseEstimator):
             self.transformer_ = StandardScaler().fit(X[:, self.columns_])
             return self
         preprocessor = make_preprocessor(X)
-        used = {name for _, _, columns in preprocessor.transformers for name in columns}
-        self.columns_ = [name for name in X.columns if name in used]
+        self.columns_ = used_columns(X)
         if self.standardise_indicators:
             preprocessor = make_pipeline(preprocessor, StandardScaler())
         self.transformer_ = preprocessor.fit(X)

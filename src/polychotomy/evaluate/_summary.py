@@ -157,6 +157,12 @@ def comparisons(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
     return {words: _told_apart(group) for words, group in groups.items()}
 
 
+def rank_digits(rows: Iterable[Row]) -> int:
+    """Return how many decimals show all ranks of a table alike: none, 1 for ties, 2 for means."""
+    ranks = [round(row.rank, 6) for row in rows if row.rank is not None]
+    return max((2 if 2 * rank % 1 else int(rank % 1 > 0) for rank in ranks), default=0)
+
+
 def _told_apart(cells: list[Cell]) -> list[Cell]:
     contents: dict[str, set[str]] = {}
     for cell in cells:

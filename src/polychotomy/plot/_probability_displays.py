@@ -104,8 +104,7 @@ class RejectCurveDisplay:
     ) -> Self:
         """Draw the curve of a fitted classifier, with its largest probability as confidence."""
         p = estimator.predict_proba(X)
-        right = estimator.classes_[p.argmax(axis=1)] == np.asarray(y)
-        return cls(reject_curve(right, p.max(axis=1)), name).plot(ax=ax)
+        return cls(reject_curve(y, p, classes=estimator.classes_), name).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw on `ax`, or on a new figure."""

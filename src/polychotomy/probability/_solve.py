@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 
 from polychotomy.arrays import Array
 from polychotomy.codes import Code, one_vs_rest
@@ -55,6 +54,8 @@ def _kullback_leibler(binary: Array, code: Code, options: Options) -> Array:
         binary, code, options.sample_counts, options.tol, options.max_iter, options.n_jobs
     )
     if unfinished:
+        from sklearn.exceptions import ConvergenceWarning
+
         warnings.warn(
             f"kullback_leibler did not converge for {unfinished} of {len(binary)} samples in "
             f"{options.max_iter} steps. Increase max_iter or tol.",

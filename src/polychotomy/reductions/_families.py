@@ -1,16 +1,12 @@
-"""How each family of reductions is made, and which binary learners suit it."""
+"""How each family of reductions is made, and which binary learners suit it.
+
+Classifiers are imported when one is made: names can be checked without loading scikit-learn.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
-from sklearn.utils import get_tags
-
-from polychotomy.classifiers import Cost, KernelSBCClassifier, SingleBinaryClassifier
-from polychotomy.kernel import SharedKernelSVC
-from polychotomy.learners import SingleCall, check_learner
 from polychotomy.reductions._bases import make_base
 
 
@@ -30,8 +26,8 @@ class Family:
         Whether it is only there to be compared with, and is never recommended.
     unsuited : callable or None
         Returns why a binary learner cannot be used, "" if it can; None if all can.
-    cost : Cost or None
-        What it costs; None if that is counted when it is trained.
+    cost : tuple of two floats or None
+        Problems trained and questions asked; None if they are counted when it is trained.
     """
 
     make: Callable[..., Any]
@@ -40,16 +36,43 @@ class Family:
     standard: bool = False
     baseline: bool = False
     unsuited: Callable[[Any], str] | None = None
-    cost: Cost | None = None
+    cost: tuple[float, float] | None = None
+
+
+def make_code_classifier(estimator: Any, *, code: str, **options: Any) -> Any:
+    """Return a classifier by a code."""
+    from polychotomy.classifiers import CodeClassifier
+
+    return CodeClassifier(estimator, code=code, **options)
+
+
+def make_tree(estimator: Any, *, structure: str, **options: Any) -> Any:
+    """Return a classifier by a tree."""
+    from polychotomy.classifiers import TreeClassifier
+
+    return TreeClassifier(estimator, structure=structure, **options)
+
+
+def make_single(estimator: Any, *, replication: str, **options: Any) -> Any:
+    """Return a single binary classifier with an extension."""
+    from polychotomy.classifiers import SingleBinaryClassifier
+
+    return SingleBinaryClassifier(estimator, replication=replication, **options)
 
 
 def make_single_call(estimator: Any, *, decoder: str = "auto", **options: Any) -> Any:
     """Return a single binary classifier that is asked the problems of a BCH code."""
+    from polychotomy.classifiers import SingleBinaryClassifier
+    from polychotomy.learners import SingleCall
+
     return SingleBinaryClassifier(estimator, SingleCall("bch", decoder), **options)
 
 
 def make_learned_kernel(estimator: Any, **options: Any) -> Any:
     """Return SBC-KERNEL, which takes its parameters from a SharedKernelSVC."""
+    from polychotomy.classifiers import KernelSBCClassifier
+    from polychotomy.kernel import SharedKernelSVC
+
     svm = SharedKernelSVC() if estimator is None else estimator
     if reason := why_no_kernel(svm):
         raise ValueError(reason)
@@ -66,6 +89,10 @@ def make_native(
     estimator: Any, random_state: Any = None, class_weight: Any = None, **_: Any
 ) -> Any:
     """Return the learner itself, which can separate several classes."""
+    from sklearn.base import clone
+
+    from polychotomy.learners import check_learner
+
     made = make_base("logistic") if estimator is None else clone(check_learner(estimator))
     options = {"random_state": random_state, "class_weight": class_weight}
     unset = {
@@ -83,11 +110,15 @@ def make_native(
 
 def make_majority(*_: Any, **__: Any) -> Any:
     """Return the baseline that always predicts the largest class."""
+    from sklearn.dummy import DummyClassifier
+
     return DummyClassifier(strategy="prior")
 
 
 def why_not_native(estimator: Any) -> str:
     """Return why a learner cannot separate several classes by itself."""
+    from sklearn.utils import get_tags
+
     tags = get_tags(estimator).classifier_tags
     if tags is None or tags.multi_class:
         return ""
@@ -97,8 +128,17 @@ def why_not_native(estimator: Any) -> str:
     )
 
 
+def why_not_single(estimator: Any) -> str:
+    """Return why a learner cannot be a single binary classifier for all classes."""
+    from polychotomy.learners import why_not_replicated
+
+    return why_not_replicated(estimator)
+
+
 def why_no_kernel(estimator: Any) -> str:
     """Return why the kernel of an SVM cannot be learned together with it."""
+    from polychotomy.kernel import SharedKernelSVC
+
     wanted = "The 'estimator' parameter must be a SharedKernelSVC"
     if not isinstance(estimator, SharedKernelSVC):
         return (

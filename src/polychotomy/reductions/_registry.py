@@ -3,34 +3,32 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from polychotomy.classifiers import CodeClassifier, Cost, SingleBinaryClassifier, TreeClassifier
-from polychotomy.codes import available_codes
+from polychotomy.codes import ALIASES, available_codes
 from polychotomy.decoding import RULES
 from polychotomy.errors import unknown_name
-from polychotomy.learners import why_not_replicated
-from polychotomy.probability import METHODS
 from polychotomy.reductions._families import (
     Family,
+    make_code_classifier,
     make_learned_kernel,
     make_majority,
     make_native,
+    make_single,
     make_single_call,
+    make_tree,
     why_no_kernel,
     why_not_native,
+    why_not_single,
 )
 from polychotomy.reductions._scale import Scale
+
+if TYPE_CHECKING:
+    from polychotomy.classifiers import Cost
 
 ANY = "*"
 KEYWORDS = ("standard", "all")
 
-_ALIASES = {
-    "ovr": "one_vs_rest",
-    "ova": "one_vs_rest",
-    "ovo": "one_vs_one",
-    "all_pairs": "one_vs_one",
-}
 _STANDARD = ("one_vs_rest", "one_vs_one", "dense_random", "bch", "linkage_tree")
 _TREES = {
     "linkage_tree": "linkage",
@@ -49,26 +47,26 @@ _WITHOUT_RULES: dict[str, Any] = {
 
 _REDUCTIONS: dict[str, Family] = {
     **{
-        name: Family(partial(CodeClassifier, code=name), standard=name in _STANDARD)
+        name: Family(partial(make_code_classifier, code=name), standard=name in _STANDARD)
         for name in available_codes()
     },
     **{
-        name: Family(partial(TreeClassifier, structure=form), False, standard=name in _STANDARD)
+        name: Family(partial(make_tree, structure=form), False, standard=name in _STANDARD)
         for name, form in _TREES.items()
     },
     **{
         f"sbc_{name}": Family(
-            partial(SingleBinaryClassifier, replication=name), False, unsuited=why_not_replicated
+            partial(make_single, replication=name), False, unsuited=why_not_single
         )
         for name in _EXTENSIONS
     },
-    "sbc_ecoc": Family(make_single_call, unsuited=why_not_replicated),
+    "sbc_ecoc": Family(make_single_call, unsuited=why_not_single),
     **{
         name: Family(partial(make_learned_kernel, weights=weights), False, unsuited=why_no_kernel)
         for name, weights in _WEIGHTS.items()
     },
-    "native": Family(make_native, **_WITHOUT_RULES, unsuited=why_not_native, cost=Cost(1.0, 1.0)),
-    "majority": Family(make_majority, **_WITHOUT_RULES, baseline=True, cost=Cost(0.0, 0.0)),
+    "native": Family(make_native, **_WITHOUT_RULES, unsuited=why_not_native, cost=(1.0, 1.0)),
+    "majority": Family(make_majority, **_WITHOUT_RULES, baseline=True, cost=(0.0, 0.0)),
 }
 
 
@@ -114,7 +112,7 @@ class Reduction:
     probability: str | None = "auto"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", _ALIASES.get(self.name, self.name))
+        object.__setattr__(self, "name", ALIASES.get(self.name, self.name))
         if self.name not in _REDUCTIONS:
             raise unknown_name("reductions", self.name, list(_REDUCTIONS))
         if self.decoder != "auto" and not self.has_decoder:
@@ -124,16 +122,21 @@ class Reduction:
         decoders = [*RULES, "probability", "auto"]
         if self.decoder not in (*decoders, ANY):
             raise unknown_name("decoder", self.decoder, decoders)
-        methods = [*METHODS, "auto"]
-        if self.probability is not None and self.probability not in (*methods, ANY):
-            raise unknown_name("probability", self.probability, methods)
-        if self.probability not in (None, "auto", ANY) and not self._family.has_probability:
-            raise ValueError(
-                f"The reduction {self.name!r} has no method for probabilities to choose. "
-                f"Got {self.probability!r}."
-            )
+        if self.probability not in (None, "auto", ANY):
+            self._check_method(self.probability)
         if self.decoder == "probability" and self.probability is None:
             raise ValueError(f"The decoder 'probability' needs probabilities. Got {str(self)!r}.")
+
+    def _check_method(self, probability: str) -> None:
+        from polychotomy.probability import METHODS
+
+        if probability not in METHODS:
+            raise unknown_name("probability", probability, [*METHODS, "auto"])
+        if not self._family.has_probability:
+            raise ValueError(
+                f"The reduction {self.name!r} has no method for probabilities to choose. "
+                f"Got {probability!r}."
+            )
 
     @classmethod
     def of(cls, text: str) -> "Reduction":
@@ -156,9 +159,11 @@ class Reduction:
         return self._family.has_probability
 
     @property
-    def cost(self) -> Cost | None:
+    def cost(self) -> "Cost | None":
         """What it costs, where that does not depend on the classes; else None."""
-        return self._family.cost
+        from polychotomy.classifiers import Cost
+
+        return None if self._family.cost is None else Cost(*self._family.cost)
 
     @property
     def _family(self) -> Family:

@@ -86,7 +86,7 @@ def rank_figure(results: Gathered, findings: Findings) -> Spec:
     end = max([k, *(bar["place"] for bar in bars)])
     x = _number("rank", "Average rank") | {
         "scale": {"domain": [1, end], "zero": False, "nice": False},
-        "axis": {"values": list(range(1, k + 1, -(-k // 12)))},
+        "axis": {"values": list(range(1, k + 1, -(-k // 12))), "labelSeparation": 8},
     }
     band = {"from": best, "to": min(best + test.critical_difference, end)}
     return _spec(
@@ -129,7 +129,7 @@ def measure_figure(results: Gathered, order: Sequence[str]) -> Spec:
     names = results.measures
     values = _data_sets(results, names) if results.several else _folds(results, names)
     y = _row(order)
-    x = {"type": "quantitative", "title": None, "scale": {"zero": False}}
+    x = _number("value", None) | {"scale": {"zero": False}}
     common = {"color": _colour(results.methods), "opacity": _DIMMED}
     shown = [_told("method", "Method"), _told("where", "Where"), _told("value", "Value", ".4~g")]
     mean = {"field": "value", "aggregate": "mean"}
@@ -325,7 +325,8 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _number(field: str, title: str | None) -> Spec:
-    return {"field": field, "type": "quantitative", "title": title}
+    apart = {"labelOverlap": "greedy", "labelSeparation": 8}  # labels of ticks must not touch
+    return {"field": field, "type": "quantitative", "title": title, "axis": apart}
 
 
 def _row(order: Sequence[str]) -> Spec:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polychotomy.assess import reject_curve, reliability
 from polychotomy.evaluate import Cell
@@ -12,6 +13,12 @@ from polychotomy.report._questions import Counts, Questions, confusion, shorten
 _MOST_CLASSES = 40
 _MOST_PAIRS = 10
 _CURVE_POINTS = 200
+_CHOICES = {
+    "decoder": "From binary outputs to a class by",
+    "probability": "From binary to class probabilities by",
+    "calibration": "Calibration of binary outputs",
+    "solve": "Reading of the tree",
+}
 
 
 def confused_pairs(
@@ -51,10 +58,18 @@ def details(cells: Sequence[Cell], questions: Questions | None) -> dict[str, Any
         "n_classes": len(classes),
         "classes": [classes[c] for c in shown],
         "totals": counts.sum(axis=1)[shown].tolist(),
+        "precision": _shares(np.diag(counts), counts.sum(axis=0))[shown].tolist(),
+        "recall": _shares(np.diag(counts), counts.sum(axis=1))[shown].tolist(),
         "confusion": counts[np.ix_(shown, shown)].tolist(),
         "pairs": confused_pairs(counts, classes, questions),
         **_of_probabilities(cells),
     }
+
+
+def _shares(part: Counts, whole: Counts) -> NDArray[np.object_]:
+    """Return part / whole, None where the whole is nothing."""
+    shares = [float(p / w) if w else None for p, w in zip(part, whole, strict=True)]
+    return np.array(shares, dtype=object)
 
 
 def _of_probabilities(cells: Sequence[Cell]) -> dict[str, Any]:
@@ -63,9 +78,10 @@ def _of_probabilities(cells: Sequence[Cell]) -> dict[str, Any]:
     if any(p is None for p in given):
         return {"calibration": None, "reject": None}
     p = np.concatenate([np.asarray(each, dtype=float) for each in given])
-    right = p.argmax(axis=1) == np.concatenate([cell.truth for cell in cells])
-    confidence = np.clip(p.max(axis=1), 0, 1)
-    curve = reject_curve(right, confidence)
+    p /= p.sum(axis=1, keepdims=True)  # they are stored in single precision
+    truth = np.concatenate([cell.truth for cell in cells])
+    right, confidence = p.argmax(axis=1) == truth, np.clip(p.max(axis=1), 0, 1)
+    curve = reject_curve(truth, p)
     bins = reliability(right.astype(int), np.column_stack([1 - confidence, confidence]))[1]
     # Seen from the side of accepting all, at evenly spaced coverages.
     wanted = np.linspace(1, curve.coverage[0], _CURVE_POINTS)
@@ -90,8 +106,17 @@ def chosen_values(cells: Sequence[Cell]) -> Mapping[str, str]:
     found: dict[str, dict[str, None]] = {}
     for cell in cells:
         for name, value in cell.chosen.items():
+            if name == "warnings":
+                continue
             said = f"{value:.4g}" if isinstance(value, float) else str(value)
-            found.setdefault(str(name), {})[shorten(said)] = None
+            found.setdefault(str(name), {})[shorten(said.replace("_", " "))] = None
     return {
-        name: ", ".join(list(v)[:5]) + (" …" if len(v) > 5 else "") for name, v in found.items()
+        _CHOICES.get(name) or f"Tuned: {name.rpartition('__')[2]}": ", ".join(list(v)[:5])
+        + (" …" if len(v) > 5 else "")
+        for name, v in found.items()
     }
+
+
+def warning_sentences(cells: Sequence[Cell]) -> list[str]:
+    """Return what libraries warned of in training, each sentence once."""
+    return list(dict.fromkeys(said for cell in cells for said in cell.chosen.get("warnings", ())))

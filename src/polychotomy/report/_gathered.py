@@ -14,6 +14,7 @@ class Measure:
     scale: float
     digits: int
     higher_is_better: bool = False
+    score: bool = True
 
 
 MEASURES: Mapping[str, Measure] = {
@@ -21,9 +22,9 @@ MEASURES: Mapping[str, Measure] = {
     "log_loss": Measure("Log loss", 1, 3),
     "brier": Measure("Brier score", 1, 3),
     "uncertainty_coefficient": Measure("Uncertainty coefficient", 1, 3, higher_is_better=True),
-    "fit_seconds": Measure("Training (s)", 1, 3),
-    "predict_seconds": Measure("Prediction (s)", 1, 3),
-    "n_problems": Measure("Problems", 1, 0),
+    "fit_seconds": Measure("Training (s)", 1, 3, score=False),
+    "predict_seconds": Measure("Prediction (s)", 1, 3, score=False),
+    "n_problems": Measure("Problems", 1, 0, score=False),
 }
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.evaluate import Cell, Row, Summary
+from polychotomy.evaluate import Cell, Row, Summary, rank_digits
 from polychotomy.plot import method_colours
 from polychotomy.report import _charts as charts
-from polychotomy.report._details import chosen_values, details
+from polychotomy.report._details import chosen_values, details, warning_sentences
 from polychotomy.report._findings import Findings, find, sureness
 from polychotomy.report._gathered import MEASURES, Gathered, gather, in_words, measured, remarks
 from polychotomy.report._questions import (
@@ -22,6 +22,7 @@ from polychotomy.report._questions import (
     questions_of_reduction,
     shorten,
 )
+from polychotomy.report._recipe import recipe, setting_words
 
 _MOST_ROWS = 3000
 _MOST_DETAILS = 60
@@ -37,7 +38,11 @@ _VERDICTS = {
 
 
 def page_contents(
-    cells: Iterable[Cell], model: Any, title: str | None, summary: Summary | None = None
+    cells: Iterable[Cell],
+    model: Any,
+    title: str | None,
+    summary: Summary | None = None,
+    source: tuple[str, str | None] | None = None,
 ) -> dict[str, Any]:
     """Return the variables of the template."""
     results = gather(cells, summary)
@@ -47,11 +52,12 @@ def page_contents(
     colours = method_colours(results.methods)
     return {
         "title": title or _title(results),
+        "alone": _alone(results),
         "chosen": findings.chosen.method,
         "chosen_index": results.methods.index(findings.chosen.method),
         "why": _sentence(results.summary.recommendation.why),
         "facts": _facts(results),
-        "recipe": _recipe(results.reductions[results.methods.index(findings.chosen.method)]),
+        "recipe": recipe(results, findings.chosen.method, source),
         "sureness": sureness(results, findings),
         "remarks": remarks(results),
         "rivals": _rivals(results, findings),
@@ -70,6 +76,7 @@ def page_contents(
         "shown_index": results.methods.index(method),
         "model_remark": model_remark,
         "settled": chosen_values(results.cells[focus, method]),
+        "warnings": warning_sentences(results.cells[focus, method]),
         "focus": focus,
         "problems": questions and problems_shown(questions, results.cells[focus, method]),
         "data": {
@@ -109,6 +116,16 @@ def _title(results: Gathered) -> str:
     n = len(results.data_sets)
     where = shorten(results.data_sets[0]) if n == 1 else f"{n} data sets"
     return f"Which reduction for {where}?"
+
+
+def _alone(results: Gathered) -> str | None:
+    """Return how good a single method on a single data set is; None where something is compared."""
+    if len(results.methods) > 1 or results.several:
+        return None
+    (row,) = results.summary.overall
+    values = [(measure, measured(row, name)) for name, measure in MEASURES.items() if measure.score]
+    known = [(measure, value) for measure, value in values if value is not None]
+    return ", ".join(f"{m.label.lower()} {value:.{m.digits}f}" for m, value in known)
 
 
 def _sentence(words: str) -> str:
@@ -182,23 +199,10 @@ def _facts(results: Gathered) -> dict[str, str]:
         facts |= {"Tested on": f"{n_samples} samples", "Classes": str(len(cells[0].classes))}
     facts["Methods"] = str(len(results.methods))
     facts["Binary learner"] = in_words(sorted({cell.base for cell in cells}))
-    for name in ("protocol", "tuning"):
+    for name, label in (("protocol", "Tested by"), ("tuning", "Tuned")):
         told = sorted({str(cell.settings[name]) for cell in cells if name in cell.settings})
-        facts |= {name.capitalize(): in_words(told)} if told else {}
+        facts |= {label: in_words([setting_words(each) for each in told])} if told else {}
     return facts
-
-
-def _recipe(reduction: str) -> str | None:
-    from polychotomy.reductions import Reduction
-
-    try:
-        Reduction.of(reduction)
-    except (ValueError, TypeError):
-        return None
-    return (
-        "from polychotomy.reductions import Reduction\n\n"
-        f"classifier = Reduction.of({reduction!r}).make(estimator).fit(X, y)"
-    )
 
 
 def _rivals(results: Gathered, findings: Findings) -> list[dict[str, str]]:
@@ -280,7 +284,7 @@ def _rows(results: Gathered) -> list[dict[str, Any]]:
         {
             "data_set": number,
             "method": results.methods.index(row.method),
-            "rank": _written(row.rank, 2),
+            "rank": _written(row.rank, rank_digits(table)),
             "verdict": _VERDICTS[row.verdict],
             "values": {
                 name: {

@@ -105,7 +105,9 @@ def _defined_by(model: Any) -> tuple[Any, ...]:
 def _defining(value: Any) -> Any:
     if isinstance(value, codes.Code):
         return value.name
-    return value if isinstance(value, str | float) else value is None
+    if isinstance(value, str):
+        return codes.ALIASES.get(value, value)
+    return value if isinstance(value, float) else value is None
 
 
 def questions_of_reduction(name: str, classes: Sequence[str]) -> Questions | None:

@@ -22,6 +22,7 @@ def write_report(
     model: Any = None,
     title: str | None = None,
     summary: "Summary | None" = None,
+    source: tuple[str, str | None] | None = None,
 ) -> Path:
     """Write a page that says which reduction to use, and how sure that is.
 
@@ -43,6 +44,8 @@ def write_report(
         By default, what is compared.
     summary : Summary, optional
         Of these cells, with the recommendation; by default it is made here.
+    source : tuple of str and (str or None), optional
+        The file of the samples and its target column, for the program that the page shows.
 
     Returns
     -------
@@ -71,7 +74,7 @@ def write_report(
     """
     from polychotomy.report._page import page_contents
 
-    return write_page(path, "page", page_contents(cells, model, title, summary))
+    return write_page(path, "page", page_contents(cells, model, title, summary, source))
 
 
 def write_page(path: str | os.PathLike[str], name: str, contents: dict[str, Any]) -> Path:

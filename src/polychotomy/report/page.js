@@ -153,6 +153,20 @@ function showConfusion() {
   byId("confusion").replaceChildren(made);
 }
 
+function showClasses() {
+  const share = (value) => (value === null ? "—" : percent(value));
+  const rows = detail.classes.map((name, i) => element(
+    "tr", {},
+    element("th", { scope: "row" }, nameOf(name)),
+    element("td", { text: String(detail.totals[i]) }),
+    element("td", { text: share(detail.precision[i]) }),
+    element("td", { text: share(detail.recall[i]) }),
+  ));
+  const heads = [{ text: "Class" }, { text: "Samples" }, { text: "Precision" }, { text: "Recall" }];
+  const caption = "Precision: of the predictions of a class, those that are right. Recall: of its samples, those that are found.";
+  byId("per-class").replaceChildren(table(caption, heads, rows));
+}
+
 async function showProbabilities() {
   const { calibration, reject } = detail;
   byId("with-probabilities").hidden = !calibration;
@@ -196,6 +210,7 @@ function moveThreshold() {
 function showDetail() {
   detail = details[Number(byId("detail")?.value ?? 0)];
   showPairs();
+  showClasses();
   showConfusion();
   return showProbabilities();
 }

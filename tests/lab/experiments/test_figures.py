@@ -42,11 +42,24 @@ def test_rounding_is_that_of_the_paper():
     assert not compare(cell(10.0, 2.0, decimals=0), Estimate(12.51), 0).agrees
 
 
-def test_parts_are_not_judged():
-    figure = compare(cell(10.0, 2.0), Estimate(10.0, n_folds=2), 10)
-    assert figure.agrees is None
+@pytest.mark.parametrize(
+    ("theirs", "spread", "ours", "agrees"),
+    [
+        (10.0, nan, Estimate(12.0, low=10.0, high=14.0, n_folds=2), True),
+        (9.0, nan, Estimate(12.0, low=10.0, high=14.0, n_folds=2), False),
+        (9.0, 1.0, Estimate(12.0, low=10.0, high=14.0, n_folds=2), True),  # within their spread
+        (8.0, 1.0, Estimate(12.0, low=10.0, high=14.0, n_folds=2), False),
+        # the mean of two folds with deviation 1 is uncertain by 12.706 / √2 = 8.98
+        (10.0, nan, Estimate(18.9, spread=1.0, n_folds=2), True),
+        (10.0, nan, Estimate(19.1, spread=1.0, n_folds=2), False),
+        (10.0, 2.0, Estimate(10.0, n_folds=1), None),  # a single fold has no interval
+        (10.0, nan, Estimate(10.0, low=9.0, high=11.0, n_folds=2, judged=False), None),
+    ],
+)
+def test_parts_are_judged_by_their_wide_intervals(theirs, spread, ours, agrees):
+    figure = compare(cell(theirs, spread), ours, 10)
+    assert figure.agrees is agrees
     assert not figure.complete
-    assert figure.difference == 0
 
 
 def test_what_is_written_is_read(tmp_path):

@@ -46,9 +46,12 @@ def test_the_interval_is_that_of_a_drawn_bootstrap(rng):
 
 
 @pytest.mark.parametrize(("wrong", "error"), [(0, 0), (50, 100)])
-def test_nothing_varies_if_all_are_right_or_wrong(wrong, error):
+def test_the_interval_is_exact_if_all_are_right_or_wrong(wrong, error):
     found = estimate_error(cells_with("iris", "OVA", wrong, n=50))
-    assert (found.value, found.low, found.high) == (error, error, error)
+    width = 100 * (1 - 0.025 ** (1 / 50))  # Clopper and Pearson
+    ends = (0, width) if error == 0 else (100 - width, 100)
+    assert found.value == error
+    assert (found.low, found.high) == pytest.approx(ends)
 
 
 def test_what_was_not_run():

@@ -101,6 +101,8 @@ class Comparison:
         if not n:
             return f"None of {more} figures can be judged: {why}."
         said = f"{self.n_agreeing} of {n} figures agree"
+        if not all(figure.complete for figure in self.judged):
+            said += " as far as part of the folds can say"
         others = f"{more} more are" if more > 1 else "1 more is"
         return f"{said}; {others} not judged: {why}." if more else f"{said}."
 

@@ -2,9 +2,9 @@
 
 import csv
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from io import StringIO
-from math import isfinite, nan
+from math import isfinite, nan, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,8 @@ class Figure:
         Folds that were run, and that the protocol has.
     agrees : bool or None
         Whether ours lies within their spread; where they give none, whether theirs lies within our
-        bootstrap interval. None where that has no meaning, as for times, or not all was run.
+        bootstrap interval. If only a part of the folds was run, whether the published figure, give
+        or take its spread, lies within our interval. None where that has no meaning, as for times.
     """
 
     paper: str
@@ -88,7 +89,11 @@ class Figure:
 
 def compare(cell: published.PublishedCell, ours: Estimate, of_folds: int) -> Figure:
     """Put our value beside a published one."""
-    agrees = _agrees(cell, ours) if ours.n_folds == of_folds else None
+    if ours.n_folds == of_folds:
+        agrees = _agrees(cell, ours)
+    else:
+        ours = _with_interval(ours)
+        agrees = _agrees_in_part(cell, ours)
     return Figure(
         cell.paper,
         cell.table,
@@ -116,6 +121,26 @@ def _agrees(cell: published.PublishedCell, ours: Estimate) -> bool | None:
     if isfinite(ours.low):
         return ours.low - rounding <= cell.value <= ours.high + rounding
     return None
+
+
+def _with_interval(ours: Estimate) -> Estimate:
+    """Return an estimate with the 95 % interval of a mean over folds, if it has none."""
+    if isfinite(ours.low) or not isfinite(ours.spread) or ours.n_folds < 2:
+        return ours
+    from scipy.stats import t
+
+    half = float(t.ppf(0.975, ours.n_folds - 1)) * ours.spread / sqrt(ours.n_folds)
+    return replace(ours, low=ours.value - half, high=ours.value + half)
+
+
+def _agrees_in_part(cell: published.PublishedCell, ours: Estimate) -> bool | None:
+    """Return whether what a part of the folds gives can be the published figure."""
+    if ours.agrees is not None or not ours.judged or not isfinite(cell.value):
+        return ours.agrees
+    if not isfinite(ours.low):
+        return None
+    margin = 0.5 * 10.0**-cell.decimals + (cell.spread if isfinite(cell.spread) else 0.0)
+    return ours.low - margin <= cell.value <= ours.high + margin
 
 
 def write_figures(figures: Iterable[Figure], path: Path) -> None:

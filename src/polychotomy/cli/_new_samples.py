@@ -1,0 +1,102 @@
+"""Samples that a model is asked about: their features, their labels, and columns to keep."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from polychotomy import datasets
+from polychotomy.arrays import Indices
+from polychotomy.cli._model_files import Model
+from polychotomy.errors import DataError
+
+UNKNOWN = -1
+"""The index of a label that is no class of the model."""
+
+
+@dataclass(frozen=True, eq=False)
+class NewSamples:
+    """Samples of a file, as a model takes them.
+
+    Attributes
+    ----------
+    name : str
+        What the file is called in messages.
+    features : DataFrame
+        The columns that the model uses.
+    kept : dict of str to list
+        Further columns, as texts.
+    labelled : ndarray
+        Row numbers of the samples with a label.
+    truth : ndarray
+        The index of the class of each of these, :data:`UNKNOWN` for none of the model's.
+    """
+
+    name: str
+    features: Any
+    kept: dict[str, list[Any]]
+    labelled: Indices
+    truth: Indices
+
+
+def read_new_samples(
+    model: Model, data: str, *, keep: Sequence[str] = (), target: str | None = None
+) -> NewSamples:
+    """Return the samples of a file, of the standard input for "-", or of a known data set.
+
+    The labels are those of the column `target`, by default the one that the model was trained with,
+    if the file has it.
+    """
+    with _opened(data) as path:
+        frame, labels = _read(model, path, data, keep, target)
+    texts = np.array(["" if label is None else str(label) for label in labels], dtype=object)
+    labelled = np.flatnonzero(texts != "")
+    places = {str(label): place for place, label in enumerate(model.pipeline.classes_)}
+    return NewSamples(
+        "the standard input" if data == "-" else data,
+        frame[list(model.features)],
+        {name: frame[name].tolist() for name in keep},
+        labelled,
+        np.array([places.get(text, UNKNOWN) for text in texts[labelled]], dtype=int),
+    )
+
+
+def _read(
+    model: Model, path: str, data: str, keep: Sequence[str], target: str | None
+) -> tuple[Any, Sequence[Any]]:
+    """Return a frame with features and columns to keep, and the labels, none if there are none."""
+    if data in {each.name for each in datasets.available()}:
+        bunch = datasets.load(data)
+        frame, labels = bunch.data, bunch.target
+    else:
+        wanted = target or model.facts.get("target")
+        extra = [*keep, *([wanted] if wanted else [])]
+        frame = datasets.read_features(path, model.features, model.nominal, keep=extra)
+        if target is not None and target not in frame:
+            raise DataError(f"{data} has no column {target!r} for the labels.")
+        labels = frame.get(wanted, [])
+    for name in [*model.features, *keep]:
+        if name not in frame:
+            what = "columns to keep" if name in keep else "columns of the model"
+            raise DataError(f"{data} lacks the {what}, such as {name!r}.")
+    return frame, labels
+
+
+@contextmanager
+def _opened(data: str) -> Iterator[str]:
+    """Yield the path of a file; what comes by the standard input is written to one as CSV."""
+    if data != "-":
+        yield data
+        return
+    with TemporaryDirectory(prefix="polychotomy-") as folder:
+        path = Path(folder) / "input.csv"
+        path.write_bytes(sys.stdin.buffer.read())
+        try:
+            yield str(path)
+        except DataError as error:
+            raise DataError(str(error).replace(str(path), "The standard input")) from None
