@@ -63,8 +63,11 @@ class Schedule:
         ``cvN``, ``split``, ``split_cvN``, ``repeatN`` or ``repeatN:TRAIN/TEST``, see
         :class:`Protocol`.
     tuning : str, default="none"
-        ``"greedy"`` lets :class:`~polychotomy.GreedySearchCV` tune each classifier by 5-fold
-        cross-validation within the training part, ``"greedyN"`` by N folds.
+        ``"greedy"`` lets :class:`~polychotomy.GreedySearchCV` tune each classifier within the
+        training part by 5-fold cross-validation. Of many samples it takes 500, or 25 for each
+        class, and goes on from what it finds with twice and four times as many, tested on as many
+        folds as hold 1000 samples. ``"greedyN"`` is the search of the papers: one round on all
+        samples by N-fold cross-validation.
     preparation : {"standard", "all_standard", "none"}, default="standard"
         As :class:`Preparation` does it, or with the indicators of nominal values standardised as
         well, or not at all.
@@ -117,7 +120,7 @@ class Schedule:
         division, tuner = Protocol.of(protocol), Tuner.of(tuning)
         terms: dict[str, Any] = {"preparation": preparation, "tuning": tuning}
         if tuner is not None:
-            terms["tuning_folds"] = tuner.n_folds
+            terms |= tuner.terms
         self.remarks = tuple(said for s in data_sets for said in division.remarks(s))
         named = [each for each in methods if isinstance(each, str)]
         ready = [each for each in methods if isinstance(each, Contestant)]
