@@ -3,8 +3,8 @@
     python benchmarks/tuning.py [--data vehicle glass …]
 
 In each of ten outer folds the SVM of a reduction is tuned by five inner ones: by the greedy search
-with one round, as in the papers, and with up to two, three and five, and by scikit-learn's search of a grid. Prints
-errors, attempts and CPU seconds; raw figures are stored with the environment.
+with one round, as in the papers, and with up to two, three and five, and by scikit-learn's search
+of a grid. Prints errors, attempts and CPU seconds; raw figures are stored with the environment.
 """
 
 import argparse

@@ -228,6 +228,7 @@ def test_the_names_of_evaluate():
         "TrainedMethod",
         "comparisons",
         "compute",
+        "expected_seconds",
         "recommend",
         "summarise",
         "train_task",

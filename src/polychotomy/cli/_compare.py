@@ -3,20 +3,32 @@
 import json
 import shlex
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from polychotomy.cli._disk import printable, read_data, tell_columns, telling_errors
-from polychotomy.cli._options import AsJson, Jobs, Prefer, Preference, Seed, StoreFile, check_bases
+from polychotomy.cli._options import (
+    AsJson,
+    Budget,
+    Jobs,
+    Prefer,
+    Preference,
+    Seed,
+    StoreFile,
+    Tune,
+    check_bases,
+    parse_budget,
+)
 from polychotomy.cli._reported_model import train_recommended
 from polychotomy.cli._running import (
     keeping_results,
     run_with_progress,
     tell,
     tell_failures,
+    tell_not_tried,
+    tell_plan,
     telling_interruption,
 )
 from polychotomy.cli._summary_tables import check_report, print_summary, write_report
@@ -37,13 +49,6 @@ from polychotomy.reductions import (
     make_base,
     suitable_reductions,
 )
-
-
-class Tuning(StrEnum):
-    """How parameters of the binary learners are found."""
-
-    none = "none"
-    greedy = "greedy"
 
 
 def _names(text: str) -> list[str]:
@@ -104,12 +109,8 @@ def compare_command(
             "repeatN:TRAIN/TEST: N draws of so many samples.",
         ),
     ] = f"cv{DEFAULT_FOLDS}",
-    tune: Annotated[
-        Tuning,
-        typer.Option(
-            help="greedy: search kernel width and C, or the learner's own, in every fold."
-        ),
-    ] = Tuning.none,
+    tune: Tune = False,
+    budget: Budget = None,
     samples: Annotated[
         int | None,
         typer.Option(
@@ -142,14 +143,17 @@ def compare_command(
     For example:
 
     * `polychotomy compare`
-    * `polychotomy compare land.csv --target cover --base svm --tune greedy --store land.sqlite`
+    * `polychotomy compare land.csv --target cover --base svm --tune --store land.sqlite`
     * `polychotomy compare wine --base svm --reductions one_vs_one,sbc_bch,sbc_kernel`
     * `polychotomy compare satimage glass vowel --reductions all --protocol split --report all.html`
 
     Exit status: 0 done; 1 the data, the store or the report's path cannot be used, or nothing could
     be computed; 2 wrong usage; 130 interrupted.
     """
-    check_bases(_names(base), tuned=tune is Tuning.greedy)
+    check_bases(_names(base), tuned=tune)
+    seconds = parse_budget(budget)
+    if tune and data:  # "--tune greedy" was how it was written once
+        data = [each for each in data if each != "greedy"]
     with telling_interruption(store) as check, telling_errors():
         check_report(report)
         data_sets = [
@@ -161,21 +165,24 @@ def compare_command(
             _names(reductions),
             _names(base),
             protocol=protocol,
-            tuning=tune.value,
+            tuning="greedy" if tune else "none",
             seed=seed,
         )
         _tell_unsuited(reductions, base)
         for remark in schedule.remarks:
             tell(remark)
         with keeping_results(store) as kept:
-            cells, failures = run_with_progress(schedule, kept, jobs, check)
+            tell_plan(schedule, kept, jobs, seconds)
+            found, failures = run_with_progress(schedule, kept, jobs, check, seconds)
             tell_failures(failures)
+            cells, not_tried = schedule.comparable(found, failures)
+            tell_not_tried(not_tried)
             if not cells:
                 raise ValueError("Nothing could be computed.")
             title = f"{_title(data_sets)}; {', '.join(_names(base))}, {protocol}"
             summary = summarise(cells, prefer=prefer.value)
             task = schedule.task_of(summary.recommendation.method)
-            _show(summary, failures, title, as_json)
+            _show(summary, failures, not_tried, title, as_json)
             if len(data_sets) == 1 and not as_json:
                 _show_next_step(task, (data or ["digits"])[0], target)
             if report is not None:
@@ -183,13 +190,16 @@ def compare_command(
                 write_report(cells, report, title, summary, model)
 
 
-def _show(summary: Summary, failures: list[Failure], title: str, as_json: bool) -> None:
+def _show(
+    summary: Summary, failures: list[Failure], not_tried: str, title: str, as_json: bool
+) -> None:
     if as_json:
         failed = [
             {"data_set": f.data_set, "method": f.reduction, "fold": f.fold, "reason": f.reason}
             for f in failures
         ]
-        typer.echo(json.dumps(summary.as_dict() | {"failures": failed}, indent=2))
+        more = {"failures": failed, "not_tried": not_tried}
+        typer.echo(json.dumps(summary.as_dict() | more, indent=2))
     else:
         print_summary(summary, title)
 

@@ -24,7 +24,7 @@ from polychotomy.reductions import make_base, suitable_reductions
 
 _PROBLEM_FOLDS = 3
 
-Run = Callable[[Schedule], tuple[list[Cell], list[Failure]]]
+Run = Callable[[Schedule], tuple[list[Cell], list[Failure], str]]
 
 
 def train_model(
@@ -56,16 +56,16 @@ def train_model(
         What is recommended, see :func:`polychotomy.evaluate.recommend`.
     seed, jobs : int
     run : callable
-        Computes the cells of a schedule.
+        Computes the cells of a schedule, and says what it did not try.
     """
     samples = Samples.of(bunch)
     _check_counts(samples)
     names = ["standard"] if reduction == "auto" else [reduction]
     tuning = "greedy" if tune else "none"
     schedule = Schedule(samples, names, [base], tuning=tuning, seed=seed)
-    cells, failures = run(schedule)
+    cells, failures, not_tried = run(schedule)
     if not cells:
-        raise ValueError(failures[0].reason)
+        raise ValueError(failures[0].reason if failures else "No method was tried in time.")
     advice = recommend(cells, prefer=prefer)
     rows = np.arange(len(samples.y)) if samples.train is None else samples.train
     frame, y = samples.data.iloc[rows], samples.targets[rows]
@@ -74,6 +74,7 @@ def train_model(
     pipeline, classifier = trained.estimator, trained.classifier
     facts = _facts(advice, failures) | {
         "tuned": {name: float(value) for name, value in trained.tuned.items()},
+        "not_tried": not_tried,
         "skipped": suitable_reductions(names, make_base(base))[1],
         "data": samples.name,
         "base": base,

@@ -25,10 +25,30 @@ from polychotomy.cli._disk import (
 from polychotomy.cli._explanation import explanation, facts_of
 from polychotomy.cli._fitted_model import train_model
 from polychotomy.cli._model_files import Model, load_model, save_model, writing
-from polychotomy.cli._options import AsJson, Jobs, Prefer, Preference, Seed, check_bases
-from polychotomy.cli._running import run_with_progress, tell, telling_interruption
-from polychotomy.evaluate import Schedule
+from polychotomy.cli._options import (
+    AsJson,
+    Budget,
+    Jobs,
+    Prefer,
+    Preference,
+    Seed,
+    StoreFile,
+    Tune,
+    check_bases,
+    parse_budget,
+)
+from polychotomy.cli._running import (
+    keeping_results,
+    run_with_progress,
+    tell,
+    tell_not_tried,
+    tell_plan,
+    telling_interruption,
+)
+from polychotomy.evaluate import Schedule, Store
 from polychotomy.reductions import available_bases
+
+_SHARE_OF_CHOICE = 0.7  # of a budget; the rest is for the training of the model
 
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file written by polychotomy fit.")
@@ -53,25 +73,33 @@ def fit_command(
             help="Such as ovr, bch:hamming, sbc_bch or native; auto chooses by cross-validation."
         ),
     ] = "auto",
-    tune: Annotated[
-        bool, typer.Option("--tune", help="Choose the classifier's parameters too; takes longer.")
-    ] = False,
+    tune: Tune = False,
+    budget: Budget = None,
     prefer: Prefer = Preference.balanced,
     seed: Seed = 0,
     jobs: Jobs = -1,
+    store: StoreFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a model on a file of labelled samples and save it.
 
     The reduction is the one that `polychotomy compare` recommends, and the command says why. The
     model holds the preprocessing (numbers standardised, other columns made indicators): it takes
-    files as they are.
+    files as they are. With `--budget`, most of the time goes to the choice, and the rest to the
+    training of the model, which is never cut short. Interrupt it when you like: with the same
+    `--store` it continues.
 
     Examples: `polychotomy fit land.csv -o land.skops`, `polychotomy fit land.csv --target cover
     --base svm --tune -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`
     """
     check_bases([base], tuned=tune)
-    with telling_interruption(None) as check, telling_errors(), _telling_warnings():
+    seconds = parse_budget(budget)
+    with (
+        telling_interruption(store) as check,
+        telling_errors(),
+        _telling_warnings(),
+        keeping_results(store) as kept,
+    ):
         check_can_write(out)
         samples = read_data(data, target)
         tell_columns(samples, target)
@@ -83,7 +111,7 @@ def fit_command(
             prefer=prefer.value,
             seed=seed,
             jobs=jobs,
-            run=partial(_run, jobs=jobs, check=check),
+            run=partial(_run, store=kept, jobs=jobs, check=check, budget=seconds),
         )
         save_model(model, out)
     if as_json:
@@ -96,13 +124,19 @@ def fit_command(
         typer.echo(f"Ask it about new samples with: polychotomy predict {name} FILE")
 
 
-def _run(schedule: Schedule, jobs: int, check: Callable[[], None]) -> Any:
-    """Compute the cells, with a progress bar in a terminal."""
+def _run(
+    schedule: Schedule, store: Store, jobs: int, check: Callable[[], None], budget: float | None
+) -> Any:
+    """Compute the cells; a part of the time is left for the training of the model."""
     for remark in schedule.remarks:
         tell(remark)
-    if sys.stderr.isatty():
-        return run_with_progress(schedule, None, jobs, check)
-    return schedule.run(n_jobs=jobs)
+    tell_plan(schedule, store, jobs, budget)
+    share = None if budget is None else _SHARE_OF_CHOICE * budget
+    found, failures = run_with_progress(schedule, store, jobs, check, share)
+    cells, not_tried = schedule.comparable(found, failures)
+    tell_not_tried(not_tried)
+    tell("Training the model on all samples.")
+    return cells, failures, not_tried
 
 
 def predict_command(

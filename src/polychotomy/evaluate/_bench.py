@@ -61,7 +61,7 @@ def _outcome(bench: "Bench", task: Task, raising: bool) -> Cell | Failure:
     try:
         with _caught_warnings() if named else nullcontext([]) as caught, threadpool_limits(1):
             if named:
-                _warm_up(task.method)
+                warm_up(task.method)
                 caught.clear()
             cell = bench.measure(task)
     except Exception as error:
@@ -251,7 +251,7 @@ def _settled(classifier: Any) -> dict[str, Any]:
 _WARM: set[str] = set()
 
 
-def _warm_up(method: Contestant) -> None:
+def warm_up(method: Contestant) -> None:
     """Load, once in every process, what is compiled or imported late, so that it is not timed."""
     name = digest(method.parameters)
     if name in _WARM:

@@ -146,7 +146,7 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         self._check_steps()
         self._stages = list(self._make_stages(X, y))
         try:
-            return super().fit(X, y, **params)  # type: ignore[no-any-return]
+            return super().fit(X, y, **params)
         finally:
             del self._stages
 
