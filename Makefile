@@ -60,7 +60,7 @@ comparison: $(READY)  ## compare all reductions on all data sets: hours, can be 
 	@mkdir -p build
 	$(COMPARE) --base logistic --reductions $(APART)
 	$(COMPARE) --base boosting --reductions $(APART),$(AS_ONE)
-	$(COMPARE) --base svm --tune greedy --reductions $(APART),$(AS_ONE),sbc_kernel,sbc_kernel_frequencies
+	$(COMPARE) --base svm --tune --reductions $(APART),$(AS_ONE),sbc_kernel,sbc_kernel_frequencies
 	$(BIN)/polychotomy results export build/comparison.sqlite -o results/comparison.csv
 
 results: $(READY)  ## write docs/results.md and docs/comparison.md from results/

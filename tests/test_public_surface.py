@@ -232,6 +232,7 @@ def test_the_names_of_evaluate():
         "TrainedMethod",
         "comparisons",
         "compute",
+        "expected_seconds",
         "rank_digits",
         "recommend",
         "summarise",

@@ -17,12 +17,12 @@ skops_io = pytest.importorskip("skops.io", reason="model files need skops")
 
 import polychotomy  # noqa: E402
 from polychotomy import datasets  # noqa: E402
-from polychotomy.cli import _fitted_model  # noqa: E402
+from polychotomy.cli import _fitted_model, _models  # noqa: E402
 from polychotomy.cli._app import app  # noqa: E402
 from polychotomy.cli._model_files import load_model, writing  # noqa: E402
 from polychotomy.cli._models import _error_text  # noqa: E402
 from polychotomy.cli._quick_look import hint_at_learner  # noqa: E402
-from polychotomy.evaluate import Samples  # noqa: E402
+from polychotomy.evaluate import Samples, _time_limit  # noqa: E402
 from polychotomy.reductions import available_bases  # noqa: E402
 
 runner = CliRunner()
@@ -393,6 +393,32 @@ def test_tuning(folder):
     assert "Tuned: estimator__C" in run("explain", out).stdout
     result = run("fit", "wine", "--base", "lda", "--tune", "-o", out, status=2)
     assert "only these can be tuned" in result.stderr
+
+
+def test_fit_says_what_it_tries_and_what_there_was_no_time_for(folder, monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(_time_limit, "monotonic", lambda: clock[0])
+    run_schedule = _models.run_with_progress
+
+    def slow(schedule, store, jobs, check, budget):
+        assert budget == pytest.approx(0.7 * 120)
+
+        def check_slowly():
+            clock[0] += 10  # once before the first cell
+
+        return run_schedule(schedule, store, jobs, check_slowly, budget)
+
+    monkeypatch.setattr(_models, "run_with_progress", slow)
+    out = folder / "quick.skops"
+    arguments = ("--target", "kind", "--base", "ridge", "--jobs", 1, "-o", out, "--json")
+    result = run("fit", folder / "flowers.csv", *arguments, "--budget", "2m")
+    lines = result.stderr.splitlines()
+    tried = "one_vs_rest, one_vs_one, dense_random, bch, linkage_tree, native, majority"
+    assert f"Trying {tried} with ridge on 5 folds; stopping after 2 min." in lines
+    assert "0 of 35 cells are done" in lines
+    assert "Not tried for lack of time: 4 of 5 folds." in lines
+    assert json.loads(result.stdout)["not_tried"] == "4 of 5 folds"
+    assert out.exists()
 
 
 def test_known_data_sets_and_their_test_part(tmp_path, monkeypatch):

@@ -38,7 +38,7 @@ X, Y = np.zeros((20, 1)), np.arange(20) % 2
 
 
 def test_it_climbs_one_parameter_after_the_other():
-    search = GreedySearchCV(Hill(), {"a": 1.0, "b": 1.0}, cv=2).fit(X, Y)
+    search = GreedySearchCV(Hill(), {"a": 1.0, "b": 1.0}, cv=2, rounds=1).fit(X, Y)
     assert search.best_params_ == {"a": 8.0, "b": 0.25}
     assert search.best_score_ == 0
     a = [position for name, position, _ in search.path_ if name == "a"]
@@ -60,7 +60,7 @@ def test_ties_go_to_the_simpler_model(simpler, best):
 
 
 def test_patience_and_factor():
-    search = GreedySearchCV(Hill(), {"a": 1.0}, cv=2, factor=4, patience=1).fit(X, Y)
+    search = GreedySearchCV(Hill(), {"a": 1.0}, cv=2, factor=4, patience=1, rounds=1).fit(X, Y)
     assert [p for _, p, _ in search.path_] == [1, 4, 16, 0.25]
 
 
@@ -80,6 +80,50 @@ def test_further_rounds_go_on_from_the_best():
     assert search(2).best_params_ == {"a": 16.0, "b": 16.0}
     assert search(9).best_params_ == {"a": 16.0, "b": 16.0}
     assert search(9).path_ == search(3).path_  # the third changes nothing
+
+
+class MovingHill(Hill):
+    """The top of a doubles with the samples of a class that it is trained on."""
+
+    def fit(self, X, y):
+        self.counts_ = np.bincount(y)
+        return super().fit(X, y)
+
+    def score(self, X, y=None, sample_weight=None):
+        SEEN.append((*self.counts_, len(X)))
+        return -abs(np.log2(self.a / self.counts_[0]))
+
+
+SEEN = []
+
+
+def test_a_search_goes_on_with_twice_and_four_times_the_samples():
+    labels = np.repeat([0, 1], [800, 240])
+    features = np.zeros((len(labels), 1))
+    folds = StratifiedKFold(2, shuffle=True, random_state=3)
+    options = {"cv": folds, "start_samples": 130, "random_state": 7}
+    SEEN.clear()
+    search = GreedySearchCV(MovingHill(), {"a": 25.0}, **options).fit(features, labels)
+    # every fold has about half of 130, 260 and 520 samples, and its own whole test part
+    for fold in (SEEN[::2], SEEN[1::2]):
+        sizes = dict.fromkeys(fold)
+        for (zeros, ones, tested), n in zip(sizes, [130, 260, 520], strict=True):
+            assert abs(zeros - n * 10 / 26) < n / 13
+            assert abs(ones - n * 3 / 26) < n / 13
+            assert tested == 520
+    assert search.best_params_ == {"a": 200.0}  # the top with 520 samples, beyond those before it
+    assert search.best_index_ > len(search.cv_results_["params"]) - 5
+    again = GreedySearchCV(MovingHill(), {"a": 25.0}, **options).fit(features, labels)
+    assert again.path_ == search.path_
+    np.testing.assert_array_equal(
+        again.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"]
+    )
+
+
+def test_few_samples_are_searched_at_once():
+    options = {"parameters": {"a": 1.0, "b": 1.0}, "cv": 2}
+    whole = GreedySearchCV(Hill(), **options).fit(X, Y)
+    assert GreedySearchCV(Hill(), **options, start_samples=20).fit(X, Y).path_ == whole.path_
 
 
 def test_sigma_becomes_gamma():
@@ -139,6 +183,7 @@ def test_the_path_can_be_drawn():
         ({"patience": 0}, "'patience' parameter must be an int"),
         ({"rounds": 0}, "'rounds' parameter must be an int"),
         ({"rounds": 1.5}, "'rounds' parameter must be an int"),
+        ({"start_samples": 0}, "'start_samples' parameter must be an int"),
         ({"parameters": None}, "no parameter gamma or C"),
     ],
 )

@@ -3,7 +3,6 @@
 import json
 import shlex
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,13 +14,16 @@ from polychotomy.cli._options import (
     DEFAULT_BASE,
     REDUCTIONS,
     AsJson,
+    Budget,
     ClassOrder,
     Jobs,
     Prefer,
     Preference,
     Seed,
     StoreFile,
+    Tune,
     check_bases,
+    parse_budget,
     put_in_order,
     split_names,
 )
@@ -31,19 +33,14 @@ from polychotomy.cli._running import (
     open_results,
     print_failures,
     print_message,
+    print_not_tried,
+    print_plan,
     run_with_progress,
 )
 from polychotomy.cli._summary_tables import check_report, print_summary, write_report
 
 if TYPE_CHECKING:
     from polychotomy.evaluate import Failure, Samples, Summary, Task
-
-
-class Tuning(StrEnum):
-    """How parameters of the binary learners are found."""
-
-    none = "none"
-    greedy = "greedy"
 
 
 def _check_reductions(text: str) -> None:
@@ -101,12 +98,8 @@ def compare_command(
             "repeatN:TRAIN/TEST: N draws of so many samples.",
         ),
     ] = "cv5",
-    tune: Annotated[
-        Tuning,
-        typer.Option(
-            help="greedy: search kernel width and C, or the learner's own, in every fold."
-        ),
-    ] = Tuning.none,
+    tune: Tune = False,
+    budget: Budget = None,
     samples: Annotated[
         int | None,
         typer.Option(
@@ -141,16 +134,19 @@ def compare_command(
     For example:
 
     * `polychotomy compare`
-    * `polychotomy compare land.csv --target cover --base svm --tune greedy --store land.sqlite`
+    * `polychotomy compare land.csv --target cover --base svm --tune --store land.sqlite`
     * `polychotomy compare wine --base svm --reductions one_vs_one,sbc_bch,sbc_kernel`
     * `polychotomy compare satimage glass vowel --reductions all --protocol split --report all.html`
 
     Exit status: 0 done; 1 the data, the store or the report's path cannot be used, or nothing could
     be computed; 2 wrong usage; 130 interrupted.
     """
-    check_bases(split_names(base), tuned=tune is Tuning.greedy)
+    check_bases(split_names(base), tuned=tune)
     _check_reductions(reductions)
     protocol = _check_protocol(protocol)
+    seconds = parse_budget(budget)
+    if tune and data:  # "--tune greedy" was how it was written once
+        data = [each for each in data if each != "greedy"]
     from polychotomy.evaluate import Schedule, summarise
 
     with handle_interrupts(store) as check, report_errors():
@@ -164,7 +160,7 @@ def compare_command(
             split_names(reductions),
             split_names(base),
             protocol=protocol,
-            tuning=tune.value,
+            tuning="greedy" if tune else "none",
             seed=seed,
             class_order="data" if class_order == "data" else None,
         )
@@ -172,14 +168,17 @@ def compare_command(
         for remark in schedule.remarks:
             print_message(remark)
         with open_results(store) as kept:
-            cells, failures = run_with_progress(schedule, kept, jobs, check)
+            print_plan(schedule, kept, jobs, seconds)
+            found, failures = run_with_progress(schedule, kept, jobs, check, seconds)
             print_failures(failures)
+            cells, not_tried = schedule.comparable(found, failures)
+            print_not_tried(not_tried)
             if not cells:
                 raise ValueError("Nothing could be computed.")
             title = f"{_title(data_sets)}; {', '.join(split_names(base))}, {protocol}"
             summary = summarise(cells, prefer=prefer.value)
             task = schedule.task_of(summary.recommendation.method)
-            _show(summary, failures, title, as_json)
+            _show(summary, failures, not_tried, title, as_json)
             if len(data_sets) == 1 and not as_json:
                 _show_next_step(task, (data or ["digits"])[0], target, class_order)
                 if split_names(base) == [DEFAULT_BASE]:
@@ -190,13 +189,16 @@ def compare_command(
                 write_report(cells, report, title, summary, model, source)
 
 
-def _show(summary: "Summary", failures: "list[Failure]", title: str, as_json: bool) -> None:
+def _show(
+    summary: "Summary", failures: "list[Failure]", not_tried: str, title: str, as_json: bool
+) -> None:
     if as_json:
         failed = [
             {"data_set": f.data_set, "method": f.reduction, "fold": f.fold, "reason": f.reason}
             for f in failures
         ]
-        typer.echo(json.dumps(summary.as_dict() | {"failures": failed}, indent=2))
+        more = {"failures": failed, "not_tried": not_tried}
+        typer.echo(json.dumps(summary.as_dict() | more, indent=2))
     else:
         print_summary(summary, title)
 

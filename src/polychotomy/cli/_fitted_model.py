@@ -27,7 +27,7 @@ from polychotomy.reductions import make_base, suitable_reductions
 _PROBLEM_FOLDS = 3
 _MOST_CONFUSIONS = 50
 
-Run = Callable[[Schedule], tuple[list[Cell], list[Failure]]]
+Run = Callable[[Schedule], tuple[list[Cell], list[Failure], str]]
 
 
 def train_model(
@@ -64,7 +64,7 @@ def train_model(
         What is recommended, see :func:`polychotomy.evaluate.recommend`.
     seed, jobs : int
     run : callable
-        Computes the cells of a schedule.
+        Computes the cells of a schedule, and says what it did not try.
     """
     samples = put_in_order(Samples.of(bunch), class_order)
     _check_counts(samples)
@@ -72,9 +72,9 @@ def train_model(
     tuning = "greedy" if tune else "none"
     by_data = "data" if class_order == "data" else None
     schedule = Schedule(samples, names, bases, tuning=tuning, seed=seed, class_order=by_data)
-    cells, failures = run(schedule)
+    cells, failures, not_tried = run(schedule)
     if not cells:
-        raise ValueError(failures[0].reason)
+        raise ValueError(failures[0].reason if failures else "No method was tried in time.")
     advice = recommend(cells, prefer=prefer)
     rows = np.arange(len(samples.y)) if samples.train is None else samples.train
     frame, y = samples.data.iloc[rows], samples.targets[rows]
@@ -88,6 +88,7 @@ def train_model(
         | _held_out(task, cells)
         | {
             "tuned": {name: float(value) for name, value in trained.tuned.items()},
+            "not_tried": not_tried,
             "skipped": _skipped(names, bases),
             "data": samples.name,
             "target": bunch.get("target_name"),

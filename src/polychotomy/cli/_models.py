@@ -26,21 +26,34 @@ from polychotomy.cli._options import (
     BASES,
     DEFAULT_BASE,
     AsJson,
+    Budget,
     ClassOrder,
     Jobs,
     Prefer,
     Preference,
     Seed,
+    StoreFile,
+    Tune,
     check_bases,
     flag,
+    parse_budget,
     split_names,
 )
-from polychotomy.cli._running import handle_interrupts, print_message, run_with_progress
+from polychotomy.cli._running import (
+    handle_interrupts,
+    open_results,
+    print_message,
+    print_not_tried,
+    print_plan,
+    run_with_progress,
+)
 
 if TYPE_CHECKING:
     from polychotomy.cli._model_files import Model
     from polychotomy.cli._new_samples import NewSamples
-    from polychotomy.evaluate import Schedule
+    from polychotomy.evaluate import Schedule, Store
+
+_SHARE_OF_CHOICE = 0.7  # of a budget; the rest is for the training of the model
 
 ModelFile = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A model file written by polychotomy fit.")
@@ -65,32 +78,40 @@ def fit_command(
             help="Such as ovr, bch:hamming, sbc_bch or native; auto chooses by cross-validation."
         ),
     ] = "auto",
-    tune: Annotated[
-        bool, flag("--tune", "Choose the classifier's parameters too; takes longer.")
-    ] = False,
+    tune: Tune = False,
+    budget: Budget = None,
     class_order: ClassOrder = None,
     prefer: Prefer = Preference.balanced,
     seed: Seed = 0,
     jobs: Jobs = -1,
+    store: StoreFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Train a model on a file of labelled samples and save it.
 
     The reduction is the one that `polychotomy compare` recommends, and the command says why. The
     model holds the preprocessing (numbers standardised, other columns made indicators): it takes
-    files as they are.
+    files as they are. With `--budget`, most of the time goes to the choice, and the rest to the
+    training of the model, which is never cut short. Interrupt it when you like: with the same
+    `--store` it continues.
 
     Examples: `polychotomy fit land.csv -o land.skops`, `polychotomy fit land.csv --target cover
     --base svm,boosting -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`
     """
     bases = split_names(base)
     check_bases(bases, tuned=tune)
+    seconds = parse_budget(budget)
     from polychotomy.cli._fitted_model import train_model
     from polychotomy.cli._model_files import save_model
     from polychotomy.cli._quick_look import hint_at_learner
     from polychotomy.evaluate import Samples
 
-    with handle_interrupts(None) as check, report_errors(), report_warnings():
+    with (
+        handle_interrupts(store) as check,
+        report_errors(),
+        report_warnings(),
+        open_results(store) as kept,
+    ):
         check_can_write(out)
         samples = read_data(data, target)
         print_column_remarks(samples, target)
@@ -103,7 +124,7 @@ def fit_command(
             prefer=prefer.value,
             seed=seed,
             jobs=jobs,
-            run=partial(_run, jobs=jobs, check=check),
+            run=partial(_run, store=kept, jobs=jobs, check=check, budget=seconds),
         )
         save_model(model, out)
         hint = hint_at_learner(Samples.of(samples)) if bases == [DEFAULT_BASE] else ""
@@ -119,13 +140,19 @@ def fit_command(
         print_message(hint)
 
 
-def _run(schedule: "Schedule", jobs: int, check: Callable[[], None]) -> Any:
-    """Compute the cells, with a progress bar in a terminal."""
+def _run(
+    schedule: "Schedule", store: "Store", jobs: int, check: Callable[[], None], budget: float | None
+) -> Any:
+    """Compute the cells; a part of the time is left for the training of the model."""
     for remark in schedule.remarks:
         print_message(remark)
-    if sys.stderr.isatty():
-        return run_with_progress(schedule, None, jobs, check)
-    return schedule.run(n_jobs=jobs)
+    print_plan(schedule, store, jobs, budget)
+    share = None if budget is None else _SHARE_OF_CHOICE * budget
+    found, failures = run_with_progress(schedule, store, jobs, check, share)
+    cells, not_tried = schedule.comparable(found, failures)
+    print_not_tried(not_tried)
+    print_message("Training the model on all samples.")
+    return cells, failures, not_tried
 
 
 def predict_command(

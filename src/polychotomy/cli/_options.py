@@ -4,6 +4,7 @@ Help is shown without loading the library: names that it lists are written out h
 """
 
 import csv
+import re
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -69,6 +70,18 @@ def put_in_order(samples: "Samples", class_order: str | None) -> "Samples":
     return samples.in_order(next(csv.reader([class_order], skipinitialspace=True), []))
 
 
+def parse_budget(text: str | None) -> float | None:
+    """Return the seconds of 90s, 2m or 1h."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|h)", text.strip())
+    if found is None or not float(found[1]):
+        raise typer.BadParameter(
+            f"{text!r} is no time such as 90s, 2m or 1h", param_hint="--budget"
+        )
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
+
+
 class Preference(StrEnum):
     """What a recommendation goes for."""
 
@@ -103,6 +116,20 @@ StoreFile = Annotated[
     typer.Option(
         help="Keep every finished cell in this file, and compute none that is there. By default a "
         "temporary file, which stays only if the run does not finish."
+    ),
+]
+Tune = Annotated[
+    bool,
+    flag(
+        "--tune", "Also choose kernel width and C, or the learner's own parameter, in every fold."
+    ),
+]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Stop after about this time (90s, 2m, 1h) with the best answer so far, and say what "
+        "was not tried.",
     ),
 ]
 AsJson = Annotated[bool, flag("--json", "Print JSON.")]

@@ -29,11 +29,15 @@ _SHARE = 0.02  # and of the time gone by: a run of a day should not fill a log
 
 
 def run_with_progress(
-    schedule: "Schedule", store: "Store | None", jobs: int, check: Callable[[], None]
+    schedule: "Schedule",
+    store: "Store | None",
+    jobs: int,
+    check: Callable[[], None],
+    budget: float | None = None,
 ) -> "tuple[list[Cell], list[Failure]]":
     """Run a schedule, and show how many cells are done and how long the rest takes.
 
-    `check` is called after every cell.
+    `check` is called after every cell. After `budget` seconds it stops.
     """
     console = Console(stderr=True)
     live = sys.stderr.isatty() and console.is_interactive
@@ -43,7 +47,7 @@ def run_with_progress(
             check()
             show(progress)
 
-        return schedule.run(store, n_jobs=jobs, progress=advance)
+        return schedule.run(store, n_jobs=jobs, progress=advance, budget=budget)
 
 
 @contextmanager
@@ -99,6 +103,36 @@ def _time_left(seconds: float | None) -> str:
     hours, minutes = divmod(minutes, 60)
     clock = f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
     return f"{clock} left"
+
+
+def print_plan(schedule: "Schedule", store: "Store", jobs: int, budget: float | None) -> None:
+    """Say what is going to be tried, and about how long it takes."""
+    from polychotomy.evaluate import expected_seconds
+
+    tasks = schedule.tasks
+    methods = list(dict.fromkeys(task.reduction for task in tasks))
+    bases = ", ".join(dict.fromkeys(task.base for task in tasks))
+    folds = len({(task.data_set, task.fold) for task in tasks})
+    tuned = ", each tuned" if tasks[0].tuner is not None else ""
+    words = f"Trying {', '.join(methods)} with {bases} on {folds} folds{tuned}"
+    seconds = expected_seconds(schedule, store, n_jobs=jobs)
+    if seconds is not None:
+        words += f": about {_rounded(seconds)}"
+    if budget is not None:
+        words += f"; stopping after {_rounded(budget)}"
+    print_message(f"{words}.")
+
+
+def _rounded(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def print_not_tried(words: str) -> None:
+    """Say what there was no time for."""
+    if words:
+        print_message(f"Not tried for lack of time: {words}.")
 
 
 def print_message(text: str) -> None:

@@ -11,6 +11,7 @@ from polychotomy.evaluate._bench import compute
 from polychotomy.evaluate._cell import Cell, Failure
 from polychotomy.evaluate._cell_store import Store
 from polychotomy.evaluate._contestant import Contestant
+from polychotomy.evaluate._expected_time import expected_seconds
 from polychotomy.evaluate._greedy import GreedySearchCV
 from polychotomy.evaluate._preparation import Preparation
 from polychotomy.evaluate._protocol import DEFAULT_FOLDS, Protocol
@@ -42,6 +43,7 @@ __all__ = [
     "TrainedMethod",
     "comparisons",
     "compute",
+    "expected_seconds",
     "rank_digits",
     "recommend",
     "summarise",

@@ -1,15 +1,23 @@
 """``GreedySearchCV``: one scale parameter after the other, by doubling and halving."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples
 
+from polychotomy.arrays import Indices
+from polychotomy.evaluate._samples import draw_by_class
 from polychotomy.evaluate._shared_training import kernels_shared
 from polychotomy.reductions import Scale
+
+_DOUBLINGS = 2  # of the samples that a search starts on
 
 
 def width_to_gamma(sigma: float) -> float:
@@ -23,8 +31,7 @@ class GreedySearchCV(BaseSearchCV):
     From its start, the first parameter is multiplied by `factor` again and again until `patience`
     attempts in a row do not improve the score, then divided likewise; the best value is kept, and
     the next parameter follows. By default these are the width σ of a Gaussian kernel,
-    γ = 1/(2σ²), and then C, both from 1 on. The papers stop after one round; further ones continue
-    from the best values.
+    γ = 1/(2σ²), and then C, both from 1 on. Further rounds continue from the best values.
 
     Parameters
     ----------
@@ -39,24 +46,33 @@ class GreedySearchCV(BaseSearchCV):
         The step.
     patience : int, default=3
         How many attempts in a row may fail to improve the score.
-    rounds : int, default=1
-        How often all parameters are gone through, fewer times if a round changes none. The best
-        width with C = 1 need not be the best one with the C that is found for it.
+    rounds : int, default=3
+        How often all parameters are gone through, fewer times if a round changes none. The papers
+        stop after one, but the best width with C = 1 need not be the best one with the C that is
+        found for it.
+    start_samples : int, optional
+        Search on so many of the samples, drawn class by class, and then on twice and four times as
+        many, where only the neighbours of the values found so far are tried: a round with a
+        patience of 1. Every fold is trained on those of its samples that are among them, and
+        tested on all of its test samples. By default all samples are used at once.
     cv : int, cross-validation generator or iterable, default=10
         The folds, the same for all attempts.
     scoring, n_jobs, refit, verbose, error_score, return_train_score
         As in scikit-learn's searches.
+    random_state : int, RandomState instance or None, default=None
+        Draws the samples of `start_samples`.
 
     Attributes
     ----------
     best_estimator_, best_params_, best_score_, best_index_, cv_results_, classes_, n_splits_, \
 scorer_, refit_time_, n_features_in_, feature_names_in_
         As in scikit-learn's searches. The rows of ``cv_results_`` are the attempts in their order.
+        With `start_samples` the best is one of those on the most samples.
     scales_ : dict of str to Scale
         The parameters that were searched.
     path_ : list of tuple
         (parameter, position on its scale, index in ``cv_results_``) of every attempt. A position
-        that was tried before is not tried again and points to the earlier attempt.
+        that was tried before on the same samples points to the earlier attempt.
 
     References
     ----------
@@ -85,7 +101,8 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         *,
         factor: float = 2.0,
         patience: int = 3,
-        rounds: int = 1,
+        rounds: int = 3,
+        start_samples: int | None = None,
         scoring: Any = None,
         n_jobs: int | None = None,
         refit: bool = True,
@@ -93,6 +110,7 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         verbose: int = 0,
         error_score: Any = np.nan,
         return_train_score: bool = False,
+        random_state: Any = None,
     ) -> None:
         super().__init__(
             estimator=estimator,
@@ -108,6 +126,8 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         self.factor = factor
         self.patience = patience
         self.rounds = rounds
+        self.start_samples = start_samples
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Search, and train the best estimator on all samples.
@@ -123,44 +143,79 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         -------
         self
         """
-        with kernels_shared(X, y):
-            super().fit(X, y, **params)
-        return self
-
-    def _run_search(self, evaluate_candidates: Callable[[list[dict[str, Any]]], Any]) -> None:
         self._check_steps()
-        scales = self._resolve_parameters()
-        chosen = {name: scale.start for name, scale in scales.items()}
-        seen: dict[tuple[float, ...], int] = {}
+        self._stages = list(self._make_stages(X, y))
+        try:
+            return super().fit(X, y, **params)
+        finally:
+            del self._stages
+
+    def _make_stages(self, X: Any, y: Any) -> Iterator["_Stage"]:
+        """Yield the samples to search on: all, or some, twice and four times as many."""
+        n = _num_samples(X)
+        if self.start_samples is None or self.start_samples >= n:
+            yield _Stage(X, y)
+            return
+        labels = np.zeros(n, dtype=int) if y is None else np.unique(y, return_inverse=True)[1]
+        seed = check_random_state(self.random_state).randint(2**31)
+        for doublings in range(_DOUBLINGS + 1):
+            rng, size = np.random.default_rng(seed), min(self.start_samples * 2**doublings, n)
+            yield _Stage(X, y, draw_by_class(labels, np.arange(n), size, rng))
+            if size == n:
+                return
+
+    def _run_search(self, evaluate_candidates: Callable[..., Any]) -> None:
+        self.scales_ = self._resolve_parameters()
         self.path_: list[tuple[str, float, int]] = []
+        self._winner, n_attempts = 0, 0
+        chosen = {name: scale.start for name, scale in self.scales_.items()}
+        rounds, patience = self.rounds, self.patience
+        for stage in self._stages:
+            evaluate = partial(evaluate_candidates, cv=_Folds(self._checked_cv_orig, stage.rows))
+            with stage.sharing():
+                seen = self._go_through(chosen, evaluate, n_attempts, rounds, patience)
+            self._winner, n_attempts = seen[tuple(chosen.values())], n_attempts + len(seen)
+            rounds = patience = 1  # the neighbours of what fewer samples have found
+
+    def _go_through(
+        self,
+        chosen: dict[str, float],
+        evaluate: Callable[[list[dict[str, Any]]], Any],
+        n_before: int,
+        rounds: int,
+        patience: int,
+    ) -> dict[tuple[float, ...], int]:
+        """Bring all parameters to their best positions; return the row of every attempt."""
+        seen: dict[tuple[float, ...], int] = {}
 
         def score(name: str, position: float) -> tuple[float, float]:
             positions = {**chosen, name: position}
             key = tuple(positions.values())
             if key not in seen:
-                seen[key] = len(seen)
-                given = {n: scales[n].given(p) for n, p in positions.items()}
-                self._results = evaluate_candidates([given])
+                seen[key] = n_before + len(seen)
+                given = {n: self.scales_[n].given(p) for n, p in positions.items()}
+                self._results = evaluate([given])
             self.path_.append((name, position, seen[key]))
             mean = float(self._results["mean_test_score"][seen[key]])
             mean = -np.inf if np.isnan(mean) else mean
-            return mean, scales[name].simplicity(position)
+            return mean, self.scales_[name].simplicity(position)
 
-        for _ in range(self.rounds):
+        for _ in range(rounds):
             before = dict(chosen)
-            for name in scales:
-                chosen[name] = self._climb(partial(score, name), chosen[name])
+            for name in chosen:
+                chosen[name] = self._climb(partial(score, name), chosen[name], patience)
             if chosen == before:
                 break
-        self.scales_ = scales
-        self._winner = seen[tuple(chosen.values())]
+        return seen
 
-    def _climb(self, score: Callable[[float], tuple[float, float]], start: float) -> float:
+    def _climb(
+        self, score: Callable[[float], tuple[float, float]], start: float, patience: int
+    ) -> float:
         """Return the position with the best score, up from the start and then down."""
         best, chosen = score(start), start
         for step in (self.factor, 1 / self.factor):
             position, failures = start, 0
-            while failures < self.patience:
+            while failures < patience:
                 position *= step
                 found = score(position)
                 failures = 0 if found[0] > best[0] else failures + 1
@@ -175,8 +230,10 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         factor: Any = self.factor
         if not isinstance(factor, Real) or not 1 < float(factor) < np.inf:
             raise ValueError(f"The 'factor' parameter must be above 1. Got {self.factor!r}.")
-        for name in ("patience", "rounds"):
-            number = getattr(self, name)
+        given = {name: getattr(self, name) for name in ("patience", "rounds", "start_samples")}
+        for name, number in given.items():
+            if name == "start_samples" and number is None:
+                continue
             if isinstance(number, bool) or not isinstance(number, Integral) or number < 1:
                 raise ValueError(
                     f"The '{name}' parameter must be an int of at least 1. Got {number!r}."
@@ -203,6 +260,35 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         if not scales:
             raise ValueError("The 'parameters' parameter must name at least one parameter.")
         return scales
+
+
+@dataclass(frozen=True, eq=False)
+class _Stage:
+    """The samples that attempts are trained on; `rows` None for all."""
+
+    X: Any
+    y: Any
+    rows: Indices | None = None
+
+    def sharing(self) -> AbstractContextManager[None]:
+        """Let attempts share the kernel rows of these samples."""
+        if self.rows is None:
+            return kernels_shared(self.X, self.y)
+        y = None if self.y is None else _safe_indexing(self.y, self.rows)
+        return kernels_shared(_safe_indexing(self.X, self.rows), y)
+
+
+@dataclass(frozen=True, eq=False)
+class _Folds:
+    """Folds that are trained on these samples only, and tested on all of theirs."""
+
+    cv: Any
+    rows: Indices | None
+
+    def split(self, X: Any, y: Any = None, **params: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield the rows to train on and to test on."""
+        for train, test in self.cv.split(X, y, **params):
+            yield (train if self.rows is None else np.intersect1d(train, self.rows)), test
 
 
 def _outermost(last: str, known: Mapping[str, Any]) -> str | None:

@@ -144,12 +144,12 @@ class Samples:
             )
         rng = np.random.default_rng(seed)
         if self.train is None or self.test is None:
-            kept = _drawn(self.y, np.arange(n), n_samples, rng)
+            kept = draw_by_class(self.y, np.arange(n), n_samples, rng)
             return replace(self, data=self.data.iloc[kept], y=self.y[kept])
         share = len(self.test) / (len(self.train) + len(self.test))
         n_test = min(max(round(n_samples * share), 1), n_samples - n_classes)
-        train = _drawn(self.y, self.train, n_samples - n_test, rng)
-        test = _drawn(self.y, self.test, n_test, rng)
+        train = draw_by_class(self.y, self.train, n_samples - n_test, rng)
+        test = draw_by_class(self.y, self.test, n_test, rng)
         kept = np.sort(np.concatenate([train, test]))
         return replace(
             self,
@@ -186,8 +186,11 @@ class Samples:
                 yield codes.astype("<i4").tobytes()
 
 
-def _drawn(y: Indices, rows: Indices, n: int, rng: np.random.Generator) -> Indices:
-    """Return n of the rows, sorted; the j-th drawn of a class of m has place j / m in the queue."""
+def draw_by_class(y: Indices, rows: Indices, n: int, rng: np.random.Generator) -> Indices:
+    """Return n of the rows, sorted; the j-th drawn of a class of m has place j / m in the queue.
+
+    With the same seed, those of a smaller n are among those of a larger one.
+    """
     shuffled = rng.permutation(rows)
     grouped = shuffled[np.argsort(y[shuffled], kind="stable")]
     counts = np.bincount(y[grouped])

@@ -21,6 +21,7 @@ from polychotomy.evaluate._preparation import PREPARATIONS
 from polychotomy.evaluate._protocol import DEFAULT_FOLDS, Protocol
 from polychotomy.evaluate._samples import Samples
 from polychotomy.evaluate._task import Task, Tuner
+from polychotomy.evaluate._time_limit import time_limit
 from polychotomy.parallel import map_tasks
 
 
@@ -64,8 +65,11 @@ class Schedule:
         ``cvN``, ``split``, ``split_cvN``, ``repeatN`` or ``repeatN:TRAIN/TEST``, see
         :class:`Protocol`.
     tuning : str, default="none"
-        ``"greedy"`` lets :class:`~polychotomy.GreedySearchCV` tune each classifier by 5-fold
-        cross-validation within the training part, ``"greedyN"`` by N folds.
+        ``"greedy"`` lets :class:`~polychotomy.GreedySearchCV` tune each classifier within the
+        training part by 5-fold cross-validation. Of many samples it takes 500, or 25 for each
+        class, and goes on from what it finds with twice and four times as many, tested on as many
+        folds as hold 1000 samples. ``"greedyN"`` is the search of the papers: one round on all
+        samples by N-fold cross-validation.
     preparation : {"standard", "all_standard", "none"}, default="standard"
         As :class:`Preparation` does it, or with the indicators of nominal values standardised as
         well, or not at all.
@@ -122,7 +126,7 @@ class Schedule:
         division, tuner = Protocol.of(protocol), Tuner.of(tuning)
         terms: dict[str, Any] = {"preparation": preparation, "tuning": tuning}
         if tuner is not None:
-            terms["tuning_folds"] = tuner.n_folds
+            terms |= tuner.terms
         self.remarks = tuple(said for s in data_sets for said in division.remarks(s))
         named = [each for each in methods if isinstance(each, str)]
         ready = [each for each in methods if isinstance(each, Contestant)]
@@ -169,6 +173,7 @@ class Schedule:
         *,
         n_jobs: int | None = None,
         progress: Callable[[Progress], None] | None = None,
+        budget: float | None = None,
     ) -> tuple[list[Cell], list[Failure]]:
         """Compute the cells that the store does not have, and return all of them.
 
@@ -183,6 +188,10 @@ class Schedule:
             Number of worker processes; it changes no result.
         progress : callable, optional
             Called with a :class:`Progress` before the first cell and after each.
+        budget : float, optional
+            Stop after so many seconds with the cells that are finished, see :meth:`comparable`. In
+            the main thread of a POSIX system that takes the signal SIGALRM; elsewhere cells that
+            have begun are finished.
 
         Returns
         -------
@@ -201,7 +210,8 @@ class Schedule:
         tick = _clock(len(keys), len(missing), progress)
         cells: dict[str, Cell] = {}
         failures: dict[str, Failure] = {}
-        with closing(self._outcomes(list(missing.values()), n_jobs)) as outcomes:
+        running = closing(self._outcomes(list(missing.values()), n_jobs))
+        with time_limit(budget) as check, running as outcomes:
             for outcome in outcomes:
                 if isinstance(outcome, Failure):
                     failures[outcome.key] = outcome
@@ -210,14 +220,39 @@ class Schedule:
                     if store is not None:
                         store.add(outcome)
                 tick(outcome)
+                check()
         if store is not None:
-            cells |= {key: store.get(key) for key in keys - {*cells, *failures}}
+            cells |= {key: store.get(key) for key in keys & known}
         found = [  # the same samples may be stored under another name
             replace(cells[task.key], data_set=task.data_set)
             for task in self.tasks
-            if task.key not in failures
+            if task.key in cells
         ]
         return found, list(failures.values())
+
+    def comparable(
+        self, cells: Sequence[Cell], failures: Sequence[Failure]
+    ) -> tuple[list[Cell], str]:
+        """Return the cells of a run that can be compared, and in words what was not tried.
+
+        These are the folds that all methods have finished or, if there are none, the methods that
+        have finished the first fold. Without a budget it is everything.
+        """
+        done = {cell.key for cell in cells} | {failure.key for failure in failures}
+        missing = [task for task in self.tasks if task.key not in done]
+        if not missing:
+            return list(cells), ""
+        broken = {(task.data_set, task.fold) for task in missing}
+        whole = [cell for cell in cells if (cell.data_set, cell.fold) not in broken]
+        if whole:
+            n, total = (len({(e.data_set, e.fold) for e in some}) for some in (whole, self.tasks))
+            return whole, f"{total - n} of {total} folds"
+        first = self.tasks[0].data_set, self.tasks[0].fold
+        lacking = [t.reduction for t in missing if (t.data_set, t.fold) == first]
+        folds = len({(task.data_set, task.fold) for task in self.tasks}) - 1
+        more = [f"{folds} more fold{'s' * (folds > 1)}"] if folds else []
+        kept = [cell for cell in cells if (cell.data_set, cell.fold) == first]
+        return kept, ", ".join(dict.fromkeys(lacking + more))
 
     def task_of(self, method: str) -> Task:
         """Return the first task of a method, by the name that it has in a summary."""

@@ -3,9 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
+from math import ceil
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline
@@ -19,10 +22,19 @@ from polychotomy.evaluate._preparation import make_preparation
 from polychotomy.evaluate._samples import Samples
 from polychotomy.evaluate._scoring import check_scorer
 
+_LEAST_START, _START_PER_CLASS = 500, 25  # samples that a search starts on
+_MANY = 4  # times as many are too many to search on all at once
+_ENOUGH_TESTS = 1000
+
 
 @dataclass(frozen=True, eq=False)
 class Tuner:
     """How hyper-parameters are found, on training samples alone.
+
+    The papers' greedy search makes every attempt on all training samples. The usual one starts on
+    500 of them, or 25 for each class, if there are four times as many or more (``start_samples`` of
+    :class:`~polychotomy.GreedySearchCV`), and then tests only as many folds as hold 1000 samples:
+    its cost hardly grows with the samples.
 
     Attributes
     ----------
@@ -34,42 +46,62 @@ class Tuner:
         What is optimised; None for the accuracy.
     error_score : "raise" or float
         As in scikit-learn's searches.
+    as_published : bool
+        Whether the greedy search is that of the papers: one round, on all samples and folds.
     """
 
     how: Any = "greedy"
     n_folds: int = 5
     scoring: Any = None
     error_score: Any = "raise"
+    as_published: bool = False
 
     @classmethod
     def of(cls, tuning: str) -> "Tuner | None":
-        """Return the tuner of "greedy", with 5 folds, or "greedyN"; None of "none"."""
-        if tuning == "none":
-            return None
-        found = re.fullmatch(r"greedy(\d{1,3})?", tuning)
-        n_folds = int(found[1] or cls.n_folds) if found else 0
+        """Return the tuner of "greedy", or of "greedyN", as published; None of "none"."""
+        if tuning in ("none", "greedy"):
+            return None if tuning == "none" else cls()
+        found = re.fullmatch(r"greedy(\d{1,3})", tuning)
+        n_folds = int(found[1]) if found else 0
         if n_folds < 2:
             raise ValueError(
                 "The 'tuning' parameter must be none, greedy, or greedyN with N folds, at least 2. "
                 f"Got {tuning!r} instead."
             )
-        return cls(n_folds=n_folds)
+        return cls(n_folds=n_folds, as_published=True)
 
-    def make_search(self, contestant: Contestant, seed: int, n_jobs: int | None = None) -> Any:
-        """Return the search for a contestant, not yet run."""
+    @property
+    def terms(self) -> dict[str, Any]:
+        """What the parameters that it finds depend on, besides the samples."""
+        terms: dict[str, Any] = {"tuning_folds": self.n_folds}
+        if not self.as_published:
+            terms["tuning_samples"] = [_LEAST_START, _START_PER_CLASS, _MANY, _ENOUGH_TESTS]
+        return terms
+
+    def search(
+        self, contestant: Contestant, X: Any, y: Any, seed: int, n_jobs: int | None = None
+    ) -> Any:
+        """Return the search for a contestant on these samples, not yet run."""
         by_classes = self.scoring in (None, "accuracy")
         tuned = contestant.to_tune if by_classes else clone(contestant.classifier)
         if n_jobs is not None and has_rules(tuned):
             tuned.set_params(n_jobs=n_jobs)
+        folds = StratifiedKFold(self.n_folds, shuffle=True, random_state=seed)
         options = {
-            "cv": StratifiedKFold(self.n_folds, shuffle=True, random_state=seed),
             "scoring": check_scorer(tuned, self.scoring),
             "refit": False,
             "error_score": self.error_score,
         }
-        if self.how == "greedy":
-            return GreedySearchCV(tuned, contestant.scales, **options)
-        return GridSearchCV(tuned, _grid(self.how, tuned), **options)
+        if self.how != "greedy":
+            return GridSearchCV(tuned, _grid(self.how, tuned), cv=folds, **options)
+        if self.as_published:
+            return GreedySearchCV(tuned, contestant.scales, rounds=1, cv=folds, **options)
+        start = max(_LEAST_START, _START_PER_CLASS * len(np.unique(y)))
+        if len(y) < _MANY * start:
+            return GreedySearchCV(tuned, contestant.scales, cv=folds, **options)
+        few = islice(folds.split(X, y), ceil(_ENOUGH_TESTS * self.n_folds / len(y)))
+        options |= {"start_samples": start, "cv": list(few), "random_state": seed}
+        return GreedySearchCV(tuned, contestant.scales, **options)
 
 
 def _grid(given: Mapping[str, Any], classifier: Any) -> dict[str, Any]:
@@ -159,7 +191,7 @@ class Task:
         """Return the parameters that cross-validate best on training samples, if any are tuned."""
         if self.tuner is None or self.method.scales == {}:
             return {}
-        search = self.tuner.make_search(self.method, self.seed, n_jobs)
+        search = self.tuner.search(self.method, X, y, self.seed, n_jobs)
         return search.fit(X, y, **params).best_params_
 
 
