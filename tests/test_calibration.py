@@ -73,6 +73,24 @@ def test_the_logistic_form_is_the_plain_maximum_likelihood(rng):
     assert found.intercept == 0
 
 
+@pytest.mark.parametrize(("plus", "minus"), [(8, 2), (2, 8), (1, 98)])
+def test_platts_targets_count_each_side(plus, minus):
+    """Two outputs, each of one side, are fitted exactly: (N+ + 1)/(N+ + 2) and 1/(N- + 2)."""
+    f = np.repeat([3.0, -1.0], [plus, minus])
+    fitted = fit_sigmoid(f, f > 0, np.ones(len(f)))(np.array([3.0, -1.0]))
+    np.testing.assert_allclose(fitted, [(plus + 1) / (plus + 2), 1 / (minus + 2)], rtol=1e-7)
+
+
+@pytest.mark.parametrize("fit", CALIBRATIONS.values(), ids=CALIBRATIONS)
+def test_calibrated_probabilities_follow_the_outputs(fit, rng):
+    """In each of ten groups of outputs, the mean probability is the share of the + side."""
+    f, positive, weight = _sample(rng, slope=3.0, intercept=0.0)
+    q = fit(f, positive, weight)(f)
+    for group in np.array_split(np.argsort(f), 10):
+        assert q[group].mean() == pytest.approx(positive[group].mean(), abs=0.06)
+    assert np.ptp(q) > 0.9
+
+
 def test_isotonic_calibration_is_monotone_and_clipped(rng):
     q = fit_isotonic(*_sample(rng))(np.linspace(-100, 100, 500))
     assert np.all(np.diff(q) >= 0)
@@ -106,6 +124,12 @@ def test_folds_are_stratified_and_complete():
     for training, test in splits:
         assert np.bincount(y[test]).tolist() == [10, 4, 2]
         assert set(training) | set(test) == set(range(80))
+
+
+def test_a_class_with_a_sample_for_each_fold_is_not_rare():
+    y = np.repeat([0, 1], [20, 5])
+    splits = list(folds(5, np.zeros((25, 1)), y, np.array(list("ab"))))
+    assert [np.bincount(y[test]).tolist() for _, test in splits] == [[4, 1]] * 5
 
 
 def test_rare_classes_stay_in_training_and_are_named():
