@@ -1,15 +1,20 @@
+import re
+
 import numpy as np
 import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
 
 from polychotomy.calibration import (
     CALIBRATIONS,
+    check_folds,
     choose_calibration,
     fit_isotonic,
     fit_logistic,
     fit_sigmoid,
     folds,
+    limit,
 )
 
 
@@ -140,6 +145,35 @@ def test_rare_classes_stay_in_training_and_are_named():
         assert set(y[training]) == {0, 1, 2}
         assert 2 not in y[test]
     assert sum((y[test] == 1).sum() for _, test in splits) == 3
+
+
+def test_many_rare_classes_are_not_all_named():
+    for k, end in ((10, "9."), (11, "9, ….")):
+        with pytest.warns(UserWarning, match=re.escape(f"8, {end} Their probabilities")):
+            list(folds(3, np.zeros((2 * k, 1)), np.repeat(np.arange(k), 2), np.arange(k)))
+
+
+def test_any_splitter_of_scikit_learn_will_do():
+    X, y, classes = np.zeros((12, 1)), np.arange(12) % 2, np.arange(2)
+    splits = list(KFold(3).split(X))
+    for cv in (KFold(3), splits):
+        for (training, test), expected in zip(folds(cv, X, y, classes), splits, strict=True):
+            np.testing.assert_array_equal(training, expected[0])
+            np.testing.assert_array_equal(test, expected[1])
+    one, other = (list(folds(cv, X, y, classes)) for cv in (np.int64(3), 3))
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_array_equal(a[1], b[1])
+
+
+def test_every_class_must_be_in_every_training_part():
+    y, classes = np.array([0, 1, 2, 0, 1]), np.array(list("abc"))
+    check_folds([(np.arange(4), [4]), (np.arange(1, 5), [0])], y, classes)
+    with pytest.raises(ValueError, match="Fold 1 has none of class c"):
+        check_folds([(np.arange(4), [4]), (np.array([0, 1, 3, 4]), [2])], y, classes)
+
+
+def test_log_odds_are_limited():
+    np.testing.assert_array_equal(limit(np.array([-744.0, -49, 3, 51])), [-50, -49, 3, 50])
 
 
 @pytest.mark.parametrize("cv", [0, 1, True])

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from polychotomy import available_codes, codes, make_code
+from polychotomy.codes import one_vs_rest, resolve_code
 from polychotomy.errors import CodeError
 
 NAMES = {
@@ -66,3 +67,21 @@ def test_an_unknown_option_is_answered_with_the_nearest():
         make_code("bch", 4, lenght=31)
     with pytest.raises(ValueError, match="'one_vs_one' takes no options"):
         make_code("one_vs_one", 4, order=[0])
+
+
+@pytest.mark.parametrize(
+    "given", ["one_vs_rest", one_vs_rest(3), one_vs_rest, one_vs_rest(3).matrix]
+)
+def test_a_code_can_be_given_in_four_ways(given):
+    assert resolve_code(given, np.array(list("abc")), 0) == one_vs_rest(3)
+
+
+def test_a_code_must_have_a_row_for_each_class():
+    for k, words in ((4, "is missing from y"), (2, "does not know")):
+        message = rf"'code' parameter must have a row .* Got {k} rows for the 3 classes .*{words}"
+        with pytest.raises(ValueError, match=message):
+            resolve_code(one_vs_rest(k), np.array(list("abc")), 0)
+    with pytest.raises(ValueError, match="must be a name, a Code, a matrix"):
+        resolve_code([1, -1], np.arange(2), 0)
+    with pytest.raises(ValueError, match="Did you mean 'one_vs_rest'"):
+        resolve_code("one_vs_res", np.arange(3), 0)
