@@ -307,9 +307,8 @@ def main():
     )
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
-        for name in ("src", "tests", "pyproject.toml"):
-            source = ROOT / name
-            (shutil.copytree if source.is_dir() else shutil.copy2)(source, tree / name)
+        left_out = shutil.ignore_patterns(".*", "build", "dist")
+        shutil.copytree(ROOT, tree, ignore=left_out, dirs_exist_ok=True)
         start = time.monotonic()
         if run_tests(tree, tests, 10 * args.limit) != 0:
             sys.exit(

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.metrics.pairwise import euclidean_distances
@@ -66,10 +67,11 @@ def test_beside_a_sample_of_another_class_that_class_is_near():
 
 
 @pytest.mark.parametrize("how", ["hard", "near"])
-def test_kernels_and_sparse_data(how, digits):
+def test_kernels_frames_and_sparse_data(how, digits):
     X, y = digits
     expected = choose(X, y, 2, how)
     np.testing.assert_array_equal(choose(csr_array(X), y, 2, how), expected)
+    np.testing.assert_array_equal(choose(pd.DataFrame(X), y, 2, how), expected)
     by_kernel = choose(X @ X.T, y, 2, how, pairwise=True)
     assert np.mean(by_kernel == expected) > 0.999
 
