@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 from sklearn.datasets import load_digits, load_iris
 
+collect_ignore = ["mutants.py"]  # a program
 mpl.use("Agg")
 # CI tries the same examples every time; elsewhere new ones are drawn, to find new faults.
 ALWAYS_THE_SAME = "CI" in os.environ

@@ -1,15 +1,20 @@
+import re
+
 import numpy as np
 import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold
 
 from polychotomy.calibration import (
     CALIBRATIONS,
+    check_folds,
     choose_calibration,
     fit_isotonic,
     fit_logistic,
     fit_sigmoid,
     folds,
+    limit,
 )
 
 
@@ -73,6 +78,24 @@ def test_the_logistic_form_is_the_plain_maximum_likelihood(rng):
     assert found.intercept == 0
 
 
+@pytest.mark.parametrize(("plus", "minus"), [(8, 2), (2, 8), (1, 98)])
+def test_platts_targets_count_each_side(plus, minus):
+    """Two outputs, each of one side, are fitted exactly: (N+ + 1)/(N+ + 2) and 1/(N- + 2)."""
+    f = np.repeat([3.0, -1.0], [plus, minus])
+    fitted = fit_sigmoid(f, f > 0, np.ones(len(f)))(np.array([3.0, -1.0]))
+    np.testing.assert_allclose(fitted, [(plus + 1) / (plus + 2), 1 / (minus + 2)], rtol=1e-7)
+
+
+@pytest.mark.parametrize("fit", CALIBRATIONS.values(), ids=CALIBRATIONS)
+def test_calibrated_probabilities_follow_the_outputs(fit, rng):
+    """In each of ten groups of outputs, the mean probability is the share of the + side."""
+    f, positive, weight = _sample(rng, slope=3.0, intercept=0.0)
+    q = fit(f, positive, weight)(f)
+    for group in np.array_split(np.argsort(f), 10):
+        assert q[group].mean() == pytest.approx(positive[group].mean(), abs=0.06)
+    assert np.ptp(q) > 0.9
+
+
 def test_isotonic_calibration_is_monotone_and_clipped(rng):
     q = fit_isotonic(*_sample(rng))(np.linspace(-100, 100, 500))
     assert np.all(np.diff(q) >= 0)
@@ -110,6 +133,12 @@ def test_folds_are_stratified_and_complete():
         assert set(training) | set(test) == set(range(80))
 
 
+def test_a_class_with_a_sample_for_each_fold_is_not_rare():
+    y = np.repeat([0, 1], [20, 5])
+    splits = list(folds(5, np.zeros((25, 1)), y, np.array(list("ab"))))
+    assert [np.bincount(y[test]).tolist() for _, test in splits] == [[4, 1]] * 5
+
+
 def test_rare_classes_stay_in_training_and_are_named():
     y = np.array([0] * 20 + [1] * 3 + [2])
     with pytest.warns(UserWarning, match="fewer samples than folds: b, c"):
@@ -118,6 +147,35 @@ def test_rare_classes_stay_in_training_and_are_named():
         assert set(y[training]) == {0, 1, 2}
         assert 2 not in y[test]
     assert sum((y[test] == 1).sum() for _, test in splits) == 3
+
+
+def test_many_rare_classes_are_not_all_named():
+    for k, end in ((10, "9."), (11, "9, ….")):
+        with pytest.warns(UserWarning, match=re.escape(f"8, {end} Their probabilities")):
+            list(folds(3, np.zeros((2 * k, 1)), np.repeat(np.arange(k), 2), np.arange(k)))
+
+
+def test_any_splitter_of_scikit_learn_will_do():
+    X, y, classes = np.zeros((12, 1)), np.arange(12) % 2, np.arange(2)
+    splits = list(KFold(3).split(X))
+    for cv in (KFold(3), splits):
+        for (training, test), expected in zip(folds(cv, X, y, classes), splits, strict=True):
+            np.testing.assert_array_equal(training, expected[0])
+            np.testing.assert_array_equal(test, expected[1])
+    one, other = (list(folds(cv, X, y, classes)) for cv in (np.int64(3), 3))
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_array_equal(a[1], b[1])
+
+
+def test_every_class_must_be_in_every_training_part():
+    y, classes = np.array([0, 1, 2, 0, 1]), np.array(list("abc"))
+    check_folds([(np.arange(4), [4]), (np.arange(1, 5), [0])], y, classes)
+    with pytest.raises(ValueError, match="Fold 1 has none of class c"):
+        check_folds([(np.arange(4), [4]), (np.array([0, 1, 3, 4]), [2])], y, classes)
+
+
+def test_log_odds_are_limited():
+    np.testing.assert_array_equal(limit(np.array([-744.0, -49, 3, 51])), [-50, -49, 3, 50])
 
 
 @pytest.mark.parametrize("cv", [0, 1, True])

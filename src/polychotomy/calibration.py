@@ -153,7 +153,7 @@ def folds(cv: Any, X: Any, y: Indices, classes: NDArray[Any]) -> Iterator[tuple[
         return
     if isinstance(cv, bool) or cv < 2:
         raise ValueError(f"The 'cv' parameter must be an int of at least 2. Got {cv!r} instead.")
-    counts = np.bincount(y, minlength=len(classes))
+    counts = np.bincount(y)
     fold = np.full(len(y), -1)
     frequent = np.flatnonzero(counts[y] >= cv)
     if frequent.size:

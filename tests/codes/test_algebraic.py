@@ -56,6 +56,7 @@ def test_hamming_codes_have_distance_three(k):
         ({"length": 30}, r"must be 2\^r − 1"),
         ({"length": 15, "message": 6}, "11, 7"),
         ({"length": 15, "message": 5}, "11, 7"),
+        ({"length": 1023, "message": 500}, r"at least 6: 543, (\d+, ){8}453, …\. Got message=500"),
         ({"length": 7}, "it has none"),
         ({"length": 0}, "'length' parameter must be an int"),
         ({"message": 2.5}, "'message' parameter must be an int"),

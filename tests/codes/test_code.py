@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from polychotomy import Code, make_code
-from polychotomy.codes import hamming_distance, one_vs_one, one_vs_rest
+from polychotomy.codes import DistinctProblems, hamming_distance, one_vs_one, one_vs_rest
 
 PAIRS = [[1, 1, 0], [-1, 0, 1], [0, -1, -1]]
 
@@ -139,3 +139,24 @@ def test_str_and_repr_and_html_are_readable():
     assert str(long).count("\n") == 30
     assert "…" in str(long)
     assert long._repr_html_().count("<tr>") == 30
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_one_vs_one_is_known_in_any_order_and_orientation(k, rng):
+    matrix = one_vs_one(k).matrix
+    assert Code(matrix).is_one_vs_one
+    assert Code(matrix[:, ::-1] * rng.choice([-1, 1], size=matrix.shape[1])).is_one_vs_one
+    if k > 2:
+        assert not one_vs_rest(k).is_one_vs_one
+        assert not Code(matrix[:, [*range(matrix.shape[1]), 0]]).is_one_vs_one  # one pair too many
+        once = np.delete(matrix, 1, axis=1)
+        assert not Code(np.hstack([once, -once[:, :1]])).is_one_vs_one  # one twice, one never
+    assert not Code([[1, 1, 1], [-1, 1, -1], [1, -1, -1]]).is_one_vs_one  # three problems of all
+    assert Code(matrix).is_one_vs_one is True
+
+
+def test_problems_that_are_not_merged_stay_as_they_are():
+    matrix = np.array([[1, -1, 1], [-1, 1, 0], [0, 0, -1]], dtype=np.int8)
+    each = DistinctProblems.each(matrix)
+    np.testing.assert_array_equal(each.columns[:, each.index] * each.sign, matrix)
+    np.testing.assert_array_equal(each.columns, matrix)

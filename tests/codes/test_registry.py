@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import RidgeClassifier
 
 from polychotomy import CodeClassifier, available_codes, codes, make_code
-from polychotomy.codes import ALIASES
+from polychotomy.codes import ALIASES, one_vs_rest, resolve_code
 from polychotomy.errors import CodeError
 from polychotomy.reductions import Reduction
 
@@ -76,3 +76,21 @@ def test_short_names_are_those_of_reductions(short, name, iris):
     assert make_code(short, 4) == make_code(name, 4)
     assert Reduction(short).name == name
     assert CodeClassifier(RidgeClassifier(), short).fit(*iris).code_.name == name
+
+
+@pytest.mark.parametrize(
+    "given", ["one_vs_rest", one_vs_rest(3), one_vs_rest, one_vs_rest(3).matrix]
+)
+def test_a_code_can_be_given_in_four_ways(given):
+    assert resolve_code(given, np.array(list("abc")), 0) == one_vs_rest(3)
+
+
+def test_a_code_must_have_a_row_for_each_class():
+    for k, words in ((4, "is missing from y"), (2, "does not know")):
+        message = rf"'code' parameter must have a row .* Got {k} rows for the 3 classes .*{words}"
+        with pytest.raises(ValueError, match=message):
+            resolve_code(one_vs_rest(k), np.array(list("abc")), 0)
+    with pytest.raises(ValueError, match="must be a name, a Code, a matrix"):
+        resolve_code([1, -1], np.arange(2), 0)
+    with pytest.raises(ValueError, match="Did you mean 'one_vs_rest'"):
+        resolve_code("one_vs_res", np.arange(3), 0)

@@ -69,6 +69,17 @@ def test_which_column_is_the_target(write, header, options, expected):
     assert expected not in read(path, **options).data
 
 
+@pytest.mark.parametrize("header", ["Class,x,class", "class,x,Class"])
+def test_of_two_class_columns_none_is_taken_in_silence(write, header):
+    path = write("data.csv", f"{header}\na,1,u\nb,2,v\na,3,v\nb,4,u\n")
+    with pytest.raises(
+        DataError, match=r"One column .* must hold the classes\. Got '.lass', '.lass'"
+    ):
+        read(path)
+    assert read(path, "class").target_name == "class"
+    assert read(path, "Class").target_name == "Class"
+
+
 def test_marks_of_missing_values_are_labels_in_the_target(write):
     path = write("data.csv", "x,s,class\n?,u,NA\nNaN,?,?\n3,null,None\n4,u,NA\n")
     samples = read(path)

@@ -70,6 +70,17 @@ def test_votes_come_first_and_confidence_breaks_ties_only(rng):
         assert c[s.argmax()] == pytest.approx(c[first].max(), rel=1e-9)
 
 
+def test_half_a_vote_outweighs_all_confidence():
+    """Outputs of 0 give half votes: class 0 has 1.5, class 1 has 1 and all the confidence."""
+    code = [[-1, 1, 1, 1], [1, 0, 0, 0], [0, -1, -1, -1]]
+    for size in (1e-3, 5.0, 1e300):
+        scores = decode([[size, 0.0, 0.0, 0.0]], code, "votes")[0]
+        assert scores[0] > scores[1]
+    # Class 2 has as many votes as class 0, but nothing speaks against it.
+    assert scores.argmax() == 2
+    np.testing.assert_array_equal(decode(np.zeros((1, 4)), code, "votes"), [[2, 0.5, 1.5]])
+
+
 def test_ties_in_votes_and_confidence_stay_ties():
     scores = decode([[1.0, -1.0, 1.0]], make_code("one_vs_one", 3), "votes")
     assert len(set(scores[0])) == 1
@@ -165,6 +176,12 @@ def test_ddag_is_platts_elimination(k, rng):
     np.testing.assert_array_equal(scores.argmax(axis=1), expected)
     np.testing.assert_array_equal(np.sort(scores, axis=1), np.tile(np.arange(k), (200, 1)))
     np.testing.assert_array_equal(decode(outputs, code, "ddag"), scores)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_with_an_output_of_zero_the_first_class_wins(sign):
+    code = sign * make_code("one_vs_one", 4).matrix
+    np.testing.assert_array_equal(ddag(np.zeros((1, 6)), code), [[3, 2, 1, 0]])
 
 
 def test_ddag_takes_pairs_in_any_order_and_orientation(rng):

@@ -3,6 +3,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 
 import numpy as np
 import pytest
@@ -92,6 +93,45 @@ def test_processes_share_a_store_from_its_first_moment(path):
     assert [process.communicate()[1] for process in running] == [b"", b"", b""]
     with Store(path, create=False) as store:
         assert sorted(cell.fold for cell in store.cells()) == list(range(120))
+
+
+def test_a_store_that_another_process_makes_meanwhile_is_taken(path, monkeypatch):
+    look = Store._is_new
+
+    def look_and_be_late(store):
+        monkeypatch.setattr(Store, "_is_new", look)
+        new = store._is_new()
+        with Store(path) as other:
+            other.add(make_cell(fold=0))
+        return new
+
+    monkeypatch.setattr(Store, "_is_new", look_and_be_late)
+    with Store(path) as store:
+        store.add(make_cell(fold=1))
+        assert sorted(cell.fold for cell in store.cells()) == [0, 1]
+
+
+class Contended(sqlite3.Connection):
+    """As SQLite does, refuse at once to turn the log on while another process does so."""
+
+    def execute(self, query, *rest):
+        if "journal_mode" in query and Contended.left:
+            Contended.left -= 1
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+            raise error
+        return super().execute(query, *rest)
+
+
+def test_making_a_store_waits_for_another_process(path, monkeypatch):
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Contended))
+    Contended.left = 10**9
+    with pytest.raises(StoreError, match="is locked by another program"):
+        Store(path, timeout=0.1)
+    Contended.left = 2
+    with Store(path) as store:
+        assert Contended.left == 0
+        assert store._value("PRAGMA journal_mode") == "wal"
 
 
 def refused(path, match, **options):

@@ -86,6 +86,31 @@ def test_weights_are_libsvms(pair, rng):
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=2e-3)
 
 
+@pytest.mark.parametrize("C", [1e-3, 0.05])
+def test_without_free_support_vectors_the_bias_is_in_the_middle(C, rng):
+    """As in LIBSVM: where all coefficients are C, any bias in a range would do."""
+    X, y = rng.normal(size=(40, 3)), np.repeat([1, 0], 20)
+    X[:20] += 0.5
+    theirs = SVC(C=C, gamma=0.5, tol=1e-8).fit(X, y)
+    ours = SharedKernelSVC(C=C, gamma=0.5, tol=1e-8, dtype="float64").fit(X, y)
+    np.testing.assert_array_equal(np.abs(ours.dual_coef_[0]), np.full(40, C))
+    assert ours.intercept_[0] == pytest.approx(theirs.intercept_[0], rel=1e-6)
+
+
+@pytest.mark.parametrize("C", [0.7, 3.3])
+def test_coefficients_at_their_bound_are_exactly_there(C):
+    """Or rounding would leave some of them free, to be moved by nothing and to enter the bias."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X, y, weight = rng.normal(size=(300, 3)), rng.integers(0, 2, 300), rng.uniform(0.1, 1, 300)
+        model = SharedKernelSVC(C=C, gamma=0.5, tol=1e-6, dtype="float64")
+        model.fit(X, y, sample_weight=weight)
+        a, bound = np.abs(model.dual_coef_[0]), C * weight[model.support_]
+        at_bound = np.abs(a - bound) < 1e-9 * bound
+        assert at_bound.sum() > 200
+        np.testing.assert_array_equal(a[at_bound], bound[at_bound])
+
+
 def test_duplicates_and_constant_features(pair):
     X, y = pair
     X = np.column_stack([np.repeat(X[:100], 3, axis=0), np.ones(300)])

@@ -80,6 +80,11 @@ def test_weights_are_repetitions(rng):
     np.testing.assert_allclose(weighted.weights_, repeated.weights_)
 
 
+def test_negative_weights_are_refused(rng):
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
+        StumpBoosting().fit(rng.normal(size=(3, 1)), [0, 1, 0], sample_weight=[1, -1, 1])
+
+
 def test_small_weights_are_still_samples(rng):
     X, y = np.arange(10.0)[:, None], np.arange(10) >= 6
     learner = StumpBoosting(5).fit(X, y, np.full(10, 0.01))

@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -8,8 +9,14 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, NuSVC
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from polychotomy.learners import has_trusted_probabilities, minimised_loss
+from polychotomy.learners import (
+    Learner,
+    TrainedProblem,
+    has_trusted_probabilities,
+    minimised_loss,
+)
 
 
 class MySVC(SVC):
@@ -66,3 +73,26 @@ class MyLogistic(LogisticRegression):
 )
 def test_known_probabilities(estimator, trusted):
     assert has_trusted_probabilities(estimator) is trusted
+
+
+def test_seeds_fill_in_what_is_unset():
+    learner = Learner(BaggingClassifier(DecisionTreeClassifier(), random_state=7))
+    one, again, other = (learner.fresh(seed) for seed in (1, 1, 2))
+    assert one.random_state == 7
+    assert one.estimator.random_state == again.estimator.random_state is not None
+    assert one.estimator.random_state != other.estimator.random_state
+    assert learner.fresh().estimator.random_state is None
+
+
+def test_a_trained_problem_answers_in_three_ways(rng):
+    X, y = rng.normal(size=(50, 2)), rng.integers(0, 2, size=50)
+    model = SVC(kernel="precomputed").fit((X @ X.T)[:20, :20], y[:20])
+    problem = TrainedProblem(model, np.arange(20))
+    margin = problem.outputs(X @ X.T, "margin")
+    np.testing.assert_allclose(margin, model.decision_function((X @ X.T)[:, :20]))
+    np.testing.assert_array_equal(problem.outputs(X @ X.T, "side"), np.where(margin > 0, 1, -1))
+    forest = ExtraTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    problem = TrainedProblem(forest)
+    np.testing.assert_allclose(problem.outputs(X, "probability"), forest.predict_proba(X)[:, 1])
+    for kind, said in (("margin", 0), ("probability", 0.5), ("side", -1)):
+        np.testing.assert_array_equal(TrainedProblem(None).outputs(X, kind), np.full(50, said))

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn.metrics.pairwise import euclidean_distances
@@ -40,13 +41,22 @@ def test_hard_ones_have_the_nearest_samples(digits):
     assert (worst_kept <= best_left + 1e-9).all()
 
 
-def test_near_ones_are_drawn_with_their_odds():
-    # Samples of class 0 at 0, the others at distances 1, 1.5 and 3.
-    X = np.concatenate([np.zeros(4000), [1.0, 1.5, 3.0]])[:, np.newaxis]
+@pytest.mark.parametrize("scale", [1.0, 10.0])
+def test_near_ones_are_drawn_with_their_odds(scale):
+    # Samples of class 0 at 0, the others at distances 1, 1.5 and 3 times the nearest.
+    X = np.concatenate([np.zeros(4000), [1.0, 1.5, 3.0]])[:, np.newaxis] * scale
     y = np.concatenate([np.zeros(4000, dtype=int), [1, 2, 3]])
-    counts = choose(X, y, 1, "near", seed=0)[:4000].mean(axis=0)
     odds = np.exp(-2 * np.array([1, 1.5, 3]))
-    np.testing.assert_allclose(counts[1:], odds / odds.sum(), atol=0.03)
+    share = odds / odds.sum()
+    first = choose(X, y, 1, "near", seed=0)[:4000].mean(axis=0)
+    np.testing.assert_allclose(first[1:], share, atol=0.03)
+    # Two of three are left after one is drawn: without replacement, the odds stay.
+    left_out = 1 - choose(X, y, 2, "near", seed=1)[:4000].mean(axis=0)[1:]
+    expected = [
+        sum(share[a] * share[b] / (1 - share[a]) for a, b in ((a, b), (b, a)))
+        for a, b in ((1, 2), (0, 2), (0, 1))
+    ]
+    np.testing.assert_allclose(left_out, expected, atol=0.03)
 
 
 def test_beside_a_sample_of_another_class_that_class_is_near():
@@ -57,10 +67,11 @@ def test_beside_a_sample_of_another_class_that_class_is_near():
 
 
 @pytest.mark.parametrize("how", ["hard", "near"])
-def test_kernels_and_sparse_data(how, digits):
+def test_kernels_frames_and_sparse_data(how, digits):
     X, y = digits
     expected = choose(X, y, 2, how)
     np.testing.assert_array_equal(choose(csr_array(X), y, 2, how), expected)
+    np.testing.assert_array_equal(choose(pd.DataFrame(X), y, 2, how), expected)
     by_kernel = choose(X @ X.T, y, 2, how, pairwise=True)
     assert np.mean(by_kernel == expected) > 0.999
 

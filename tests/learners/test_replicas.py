@@ -1,14 +1,21 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array, issparse
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
-from polychotomy import Code, make_code
+from polychotomy import Code, SingleBinaryClassifier, make_code
 from polychotomy.codes import one_vs_one, one_vs_rest
 from polychotomy.learners import (
     Concatenation,
+    Kesler,
     Placement,
     ReplicatedModel,
+    SingleCall,
     TrainedProblem,
     _replicas,
 )
@@ -99,3 +106,47 @@ def test_equal_columns_have_different_replicas():
     code = Code(np.hstack([make_code("one_vs_rest", 3).matrix] * 2))
     Z = Concatenation(code, np.eye(6)).make(np.zeros((1, 1)), np.array([0, 0]), np.array([0, 3]))
     assert (Z[0] != Z[1]).any()
+
+
+@pytest.mark.parametrize(
+    ("replication", "codewords"), [("identity", np.eye(3)), (SingleCall("one_vs_rest"), np.eye(3))]
+)
+def test_any_learner_is_trained_on_explicit_replicas(iris, replication, codewords):
+    """Each sample once per class r, with the codeword of r appended: is it of class r?"""
+    X, y = iris[0][::3], iris[1][::3]
+    learner = KNeighborsClassifier(3)
+    Z = np.hstack([np.repeat(X, 3, axis=0), np.tile(codewords, (len(X), 1))])
+    by_hand = clone(learner).fit(Z, (y[:, np.newaxis] == np.arange(3)).ravel())
+    p = by_hand.predict_proba(Z)[:, 1].reshape(-1, 3)
+    found = SingleBinaryClassifier(learner, replication, probability=None).fit(X, y)
+    outputs = found.binary_outputs(X)  # log-odds with "argmax", otherwise 2p − 1
+    said = expit(outputs) if isinstance(replication, str) else (1 + outputs) / 2
+    np.testing.assert_allclose(said, p, atol=1e-12)
+    np.testing.assert_array_equal(found.predict(X), p.argmax(axis=1))
+    calibrated = SingleBinaryClassifier(learner, replication, calibration="sigmoid", cv=3).fit(X, y)
+    assert calibrated.score(X, y) > 0.9
+    frame = SingleBinaryClassifier(learner, replication, probability=None)
+    frame.fit(pd.DataFrame(X, columns=list("abcd")), y)
+    np.testing.assert_array_equal(
+        frame.predict(pd.DataFrame(X, columns=list("abcd"))), found.predict(X)
+    )
+
+
+def test_keslers_construction_trained_by_hand(iris):
+    X, y = iris[0][::3], iris[1][::3]
+    learner = LogisticRegression(C=3.0, tol=1e-8, max_iter=1000)
+    ones = np.column_stack([np.ones(len(X)), X])
+    rows, labels = [], []
+    for x, c in zip(ones, y, strict=True):
+        for a, b in ((0, 1), (0, 2), (1, 2)):
+            if c in (a, b):
+                Z = np.zeros((3, 5))
+                Z[a], Z[b] = x, -x
+                rows.append(Z.ravel())
+                labels.append(c == a)
+    by_hand = clone(learner).set_params(fit_intercept=False).fit(np.array(rows), labels)
+    W = by_hand.coef_.reshape(3, 5)
+    found = SingleBinaryClassifier(learner, Kesler(), probability=None).fit(X, y)
+    np.testing.assert_array_equal(found.predict(X), (ones @ W.T).argmax(axis=1))
+    with pytest.raises(ValueError, match="n_negatives"):
+        SingleBinaryClassifier(learner, Kesler(), n_negatives=1).fit(X, y)

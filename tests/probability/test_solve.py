@@ -74,6 +74,24 @@ def test_least_squares_meets_the_conditions_for_a_minimum(code, rng):
         assert max(_twins.kkt_residual(pi, qi, code) for pi, qi in zip(p, q, strict=True)) < 1e-9
 
 
+def test_exchanges_that_would_go_round_in_circles_end_at_the_exact_minimum():
+    """Exchanging all violating classes at once returns to an earlier support here.
+
+    Murty's rule ends that; the way for solutions that are not unique would be less exact.
+    """
+    rows = [[0, 1, 1, 0, -1], [-1, -1, 1, 0, 1], [1, -1, -1, -1, 0]]
+    code = Code([*rows, [-1, 0, 1, 1, 1], [1, -1, 0, -1, 1], [0, 0, 0, 0, 1]])
+    q = np.array([0.2, 0.9, 0.35, 0.65, 0.7])
+    p = solve([q], code, "least_squares")[0]
+    assert _twins.kkt_residual(p, q, code) < 1e-13
+
+
+def test_one_proximal_step_is_not_enough():
+    q = np.array([0.98, 0.196, 0.021])
+    p = solve([q], FEW_PROBLEMS[1], "least_squares")[0]
+    assert _twins.kkt_residual(p, q, FEW_PROBLEMS[1]) < 1e-11
+
+
 @pytest.mark.parametrize("code", CODES, ids=_id)
 def test_kernels_and_twins_agree(code, rng):
     q = rng.random((30, code.n_problems))
@@ -117,6 +135,18 @@ def test_kullback_leibler_is_optimal_where_problems_contradict_each_other(name, 
         slope = slopes(pi, qi, code)
         assert np.all(slope[pi == 0] > -1e-6)
         assert np.all(np.abs(slope * pi) < 1e-5)
+
+
+def test_kullback_leibler_does_not_end_with_one_quiet_step(rng):
+    """Where the Hessian is not positive definite, one of the two kinds of step can be stuck."""
+    code = make_code("one_vs_one", 3)
+    true = consistent(rng.dirichlet(np.full(3, 0.3), size=3000), code).clip(1e-6, 1 - 1e-6)
+    logit = np.log(true / (1 - true)) + rng.normal(scale=10, size=true.shape)
+    q = 1 / (1 + np.exp(-logit))
+    p = solve(q, code, "kullback_leibler")
+    assert p.min() > 0
+    slope = np.array([slopes(pi, qi, code) for pi, qi in zip(p, q, strict=True)])
+    assert np.abs(slope * p).max() < 1e-5
 
 
 def test_kullback_leibler_solves_what_overconfident_learners_say():

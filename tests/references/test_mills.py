@@ -334,26 +334,6 @@ def test_direct_classifiers_cannot_be_read():
         parse_structure(text, dialect="libagf")
 
 
-@pytest.mark.parametrize(
-    ("text", "options"),
-    [
-        ('"a" { "b" {0 1} "." {2 3} }', ["a", "b", "b"]),  # the last one at the same depth
-        ('"a" { "." {0 1} 2 }', ["a", "a"]),  # or else the parent's
-        ('"." {0 1}', [None]),  # or else the default
-        ('"a" 0 / 1; "." 0 / 2; {0 1 2}', ["a", "a"]),
-        ('"a" { "" {0 1} "." {2 3} }', ["a", None, None]),  # the default is the last one as well
-        ('"a" { "b" { "c" {0 1} 2 } "d" { "." {3 4} 5 } }', ["a", "b", "c", "d", "c"]),
-        (
-            '"a" { "b" { "c" { "e" {0 1} 2 } 3 } "d" { "f" { "." {4 5} 6 } 7 } }',
-            ["a", "b", "c", "e", "d", "f", "f"],  # libAGF forgets what lies two levels below a node
-        ),
-    ],
-)
-def test_a_full_stop_repeats_options(text, options):
-    structure = parse_structure(text, dialect="libagf")
-    assert [p.options for p in structure.problems] == options
-
-
 def test_libagfs_strings_have_no_escapes():
     structure = parse_structure(r'"C:\new" {0 1}', dialect="libagf")
     assert structure.options == (r"C:\new",)

@@ -74,6 +74,19 @@ def test_hausdorff_is_exact_beside_far_samples(rng, far):
     assert near[0, 1] < 10
 
 
+def test_hausdorff_is_exact_among_close_samples_far_away(rng):
+    """Most samples are near the centre; products round away the distances of the others."""
+    X = rng.normal(size=(200, 40))
+    y = np.repeat([0, 1], 100)
+    X[80:100] += 1e8
+    X[180:] = X[80:100] + 0.1 * rng.normal(size=(20, 40))
+    pairs = cdist(X[y == 0], X[y == 1])
+    for quantile in (1, 0.9, 0.1):
+        sides = [np.quantile(pairs.min(axis=axis), quantile) for axis in (0, 1)]
+        found = class_distances(X, y, quantile=quantile)[0, 1]
+        assert found == pytest.approx(max(sides), rel=1e-9)
+
+
 def test_mahalanobis_does_not_depend_on_scales(samples):
     X, y = samples
     for distance in ("mahalanobis", "bhattacharyya"):

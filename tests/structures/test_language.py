@@ -246,3 +246,24 @@ def test_every_string_can_be_a_label(label):
 )
 def test_large_structures_come_back(structure):
     assert parse_structure(format_structure(structure)) == structure
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ('"a" { "b" {0 1} "." {2 3} }', ["a", "b", "b"]),  # the last one at the same depth
+        ('"a" { "." {0 1} 2 }', ["a", "a"]),  # or else the parent's
+        ('"." {0 1}', [None]),  # or else the default
+        ('"a" 0 / 1; "." 0 / 2; {0 1 2}', ["a", "a"]),
+        ('"a" { "" {0 1} "." {2 3} }', ["a", None, None]),  # the default is the last one as well
+        ('"a" { "b" { "c" {0 1} 2 } "d" { "." {3 4} 5 } }', ["a", "b", "c", "d", "c"]),
+        ('"a" { "b" { "c" {0 1} 2 } "." {3 4} }', ["a", "b", "c", "b"]),  # after a node closes
+        (
+            '"a" { "b" { "c" { "e" {0 1} 2 } 3 } "d" { "f" { "." {4 5} 6 } 7 } }',
+            ["a", "b", "c", "e", "d", "f", "f"],  # libAGF forgets what lies two levels below a node
+        ),
+    ],
+)
+def test_a_full_stop_repeats_options(text, options):
+    structure = parse_structure(text, dialect="libagf")
+    assert [p.options for p in structure.problems] == options

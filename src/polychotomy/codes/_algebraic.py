@@ -121,9 +121,11 @@ def _choose(k: int, length: int | None, message: int | None) -> tuple[int, int]:
     if message is None and known:
         message = min(known)
     if message not in known:
+        near = sorted(sorted(known, key=lambda m: abs(m - (message or k)))[:10], reverse=True)
+        words = ", ".join(map(str, near)) + (", …" if len(known) > 10 else "")
         raise CodeError(
             f"A BCH code of length {length} for {k} classes needs one of its message lengths of "
-            f"at least {k}: {', '.join(map(str, known)) or 'it has none'}. Got message={message}; "
+            f"at least {k}: {words or 'it has none'}. Got message={message}; "
             "choose another 'message' or a larger 'length'."
         )
     return length, message

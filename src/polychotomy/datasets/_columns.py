@@ -16,9 +16,16 @@ _USUAL_NAMES = ("class", "target", "label", "y")
 def choose_target(columns: Sequence[str], wanted: str | None, path: Path) -> str:
     """Return the column `wanted`, else one with a usual name, else the last (except "split")."""
     if wanted is None:
-        usual = {column.lower(): column for column in reversed(columns)}
-        last = [c for c in columns if c != "split"] or columns
-        return next((usual[name] for name in _USUAL_NAMES if name in usual), last[-1])
+        for name in _USUAL_NAMES:
+            found = [column for column in columns if column.lower() == name]
+            if len(found) > 1:
+                raise DataError(
+                    f"One column of {path} must hold the classes. Got {listed(found)}: say which "
+                    "of them is the target."
+                )
+            if found:
+                return found[0]
+        return ([c for c in columns if c != "split"] or columns)[-1]
     if wanted not in columns:
         near = get_close_matches(wanted, columns, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""

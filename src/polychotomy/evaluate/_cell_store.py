@@ -28,7 +28,7 @@ _JSON = ("settings", "classes", "metrics", "chosen", "versions")
 _COLUMNS = tuple(name for name in Cell.__dataclass_fields__ if name != "cost")
 _COUNTS = {name: f"cost_{name}" for name in Cost.__dataclass_fields__}
 _TABLE = """
-CREATE TABLE IF NOT EXISTS cells (
+CREATE TABLE cells (
     key TEXT PRIMARY KEY,
     data_set TEXT NOT NULL, reduction TEXT NOT NULL, base TEXT NOT NULL,
     fold INTEGER NOT NULL, seed INTEGER NOT NULL,
