@@ -130,6 +130,7 @@ def test_the_names_of_datasets():
         "make_bands",
         "make_preprocessor",
         "make_waveform",
+        "match_labels",
         "read",
         "read_features",
     }

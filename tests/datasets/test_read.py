@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file
 
-from polychotomy.datasets import read, read_features
+from polychotomy.datasets import match_labels, read, read_features
 from polychotomy.errors import DataError, MissingExtraError
 
 ARFF = """% fruit
@@ -97,10 +97,73 @@ def test_a_fixed_split(write):
     assert other.nominal == ["split"]
 
 
-def test_whole_numbers_are_integer_labels(write):
-    samples = read(write("data.csv", "x,class\n1,1.0\n2,2.0\n3,1.0\n"))
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["1", "2", "1"], [1, 2, 1]),
+        (["-3", "0", "0"], [-3, 0, 0]),
+        (["01", "1", "001", "1"], None),  # None: as they are written
+        (["1e20", "2e20", "inf", "inf"], None),
+        (["1.0", "2.0", "1.0"], None),
+        (["1", "+1", "1"], None),
+        (["-0", "0", "0"], None),
+        (["1", "a", "1"], None),
+        (["9223372036854775807", "1", "1"], [2**63 - 1, 1, 1]),
+        (["9223372036854775808", "1", "1"], None),
+        (["1_0", "10", "10"], None),
+        (["true", "True", "TRUE", "true"], None),
+        (["nan", "1", "1"], None),
+    ],
+)
+def test_labels_are_texts_unless_all_are_plain_integers(write, labels, expected):
+    rows = "".join(f"{i},{label}\n" for i, label in enumerate(labels))
+    found = read(write("data.csv", f"x,class\n{rows}")).target
+    assert found.tolist() == (labels if expected is None else expected)
+    assert found.dtype.kind == ("O" if expected is None else "i")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1.0, 2.0, 1.0], [1, 2, 1]),
+        ([1e20, 2e20, np.inf, np.inf], ["1e+20", "2e+20", "inf", "inf"]),
+        (
+            [2.0**53, 2.0**53 + 2, 1.0, 1.0],
+            ["9007199254740992.0", "9007199254740994.0", "1.0", "1.0"],
+        ),
+        ([True, False, True], [True, False, True]),
+        (pd.array([1, 2, 1], dtype="Int64"), [1, 2, 1]),
+        (pd.Categorical(["1", "02", "1"]), ["1", "02", "1"]),
+    ],
+)
+def test_labels_of_formats_with_types(tmp_path, values, expected):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "data.parquet"
+    pd.DataFrame({"x": range(len(values)), "class": values}).to_parquet(path)
+    assert read(path).target.tolist() == expected
+
+
+def test_labels_of_libsvm_files_are_numbers(write):
+    samples = read(write("data.libsvm", "01 1:5\n2.0 1:6\n1 1:7\n"))
     assert samples.target.tolist() == [1, 2, 1]
-    assert samples.target.dtype.kind == "i"
+
+
+def test_rows_without_a_label_are_left_out_and_counted(write):
+    samples = read(write("a.csv", "x,class\n1,u\n2,\n3,v\n4,u\n5,\n"))
+    assert samples.data["x"].tolist() == [1, 3, 4]
+    assert samples.target.tolist() == ["u", "v", "u"]
+    assert samples.remarks == ["Left out, since they have no label: 2 of 5 rows."]
+    with pytest.raises(DataError, match="No row of .* has a label in the column 'class'"):
+        read(write("b.csv", "x,class\n1,\n2,\n"))
+
+
+def test_labels_are_matched_with_classes_by_their_names():
+    classes = np.array(["1", "2", "3a"])
+    assert match_labels(np.array([1, 2, 1]), classes).tolist() == ["1", "2", "1"]
+    assert match_labels(np.array([1, 20]), classes).tolist() == ["1", 20]
+    same = match_labels(np.array(["2", "1"], dtype=object), np.array([1, 2]))
+    assert same.tolist() == [2, 1]
+    assert same.dtype.kind == "i"
 
 
 def test_names_that_are_numbers(write):
@@ -189,8 +252,6 @@ def test_parquet_without_pyarrow_is_told(tmp_path, monkeypatch):
         ("a.csv", "x,class\n1,u\n2,u\n", "at least two classes\\. Got one"),
         ("a.csv", "x,class\n1,u\n2,v\n", "as many classes as there are rows, 2"),
         ("a.csv", "x,class\n1,0.5\n2,1.5\n3,0.5\n", "contains fractions, not classes.* regression"),
-        ("a.csv", "x,class\n1,u\n2,\n3,v\n", "1 row of .* has no label in the column 'class'"),
-        ("a.csv", "x,class\n1,u\n2,\n3,v\n4,\n", "2 rows of .* have no label"),
         ("a.csv", "1.5,2.5,oak\n1,2,elm\n3,4,oak\n5,6,elm\n", "must name the columns"),
         ("a.csv", "x,z,class\n1,,u\n2,,v\n3,,v\n", "All values are missing .*: 'z'"),
         ("a.csv", "x,class\n1,u\n-inf,v\n3,v\n", "must be finite: 'x'"),

@@ -103,7 +103,7 @@ def _file_facts(path: str, target: str | None) -> dict[str, Any]:
         "nominal": samples.nominal,
         "missing": int(samples.data.isna().sum().sum()),
         "target": samples.target_name,
-        "remarks": column_remarks(samples.data),
+        "remarks": [*samples.remarks, *column_remarks(samples.data)],
         "classes": len(classes),
         "counts": dict(zip(classes.tolist(), counts.tolist(), strict=True)),
     }

@@ -93,7 +93,7 @@ def tell_columns(samples: Any, target: str | None) -> None:
     """Say which column was taken for the classes, and which features are not what they seem."""
     from polychotomy.datasets import column_remarks, is_usual_target
 
-    remarks = column_remarks(samples.data)
+    remarks = [*samples.get("remarks", []), *column_remarks(samples.data)]
     found = samples.get("target_name")
     if target is None and found is not None and not is_usual_target(found):
         remarks.insert(0, f"The classes are those of the column {found!r}.")

@@ -8,6 +8,7 @@ there is one, and the nominal columns. :func:`read_features` reads samples witho
 
 from polychotomy.datasets._columns import is_usual_target
 from polychotomy.datasets._generate import make_bands, make_waveform
+from polychotomy.datasets._labels import match_labels
 from polychotomy.datasets._load import describe, load
 from polychotomy.datasets._preprocess import column_remarks, make_preprocessor
 from polychotomy.datasets._read import read, read_features
@@ -24,6 +25,7 @@ __all__ = [
     "make_bands",
     "make_preprocessor",
     "make_waveform",
+    "match_labels",
     "read",
     "read_features",
 ]

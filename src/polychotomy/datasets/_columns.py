@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from polychotomy.datasets._labels import as_labels
 from polychotomy.errors import DataError
 
 _USUAL_NAMES = ("class", "target", "label", "y")
@@ -43,28 +44,20 @@ def check_names(columns: Sequence[str], path: Path) -> None:
 
 
 def check_target(y: Any, name: str, path: Path) -> Any:
-    """Return the labels as an array, whole numbers as integers, or raise DataError."""
-    missing = int(y.isna().sum())
-    if missing:
-        rows, have, them = ("row", "has", "it") if missing == 1 else ("rows", "have", "them")
-        raise DataError(
-            f"{missing} {rows} of {path} {have} no label in the column {name!r}; remove {them}."
-        )
-    labels = y.astype(object).to_numpy() if y.dtype == "category" else y.to_numpy()
-    if labels.dtype.kind == "f":
-        if not np.array_equal(labels, np.round(labels)):
-            raise DataError(
-                f"The column {name!r} of {path} contains fractions, not classes; "
-                "predicting numbers is regression. Choose another target."
-            )
-        labels = labels.astype(np.int64)
+    """Return the labels as an array, or raise DataError. None of them may be missing."""
     try:
-        n_classes = len(set(labels))
+        labels = as_labels(y)
     except TypeError:
         raise DataError(
             f"The column {name!r} of {path} must contain single values, not lists. "
             "Choose another target."
         ) from None
+    except ValueError:
+        raise DataError(
+            f"The column {name!r} of {path} contains fractions, not classes; "
+            "predicting numbers is regression. Choose another target."
+        ) from None
+    n_classes = len(set(labels.tolist()))
     if n_classes < 2:
         raise DataError(
             f"The column {name!r} of {path} must contain at least two classes. Got one."

@@ -31,16 +31,19 @@ _DECIMAL = {mark: re.compile(rf"[-+]?\d*{re.escape(mark)}\d+") for mark in ".,"}
 def read_csv(path: Path, target: str | None, nominal: Collection[str] = ()) -> Frame:
     """Read a text table with a header; the delimiter is a comma, semicolon, tab or bar.
 
-    The target is needed because "NA" or "?" is a label there, but a missing value elsewhere. A
-    first column without a name contains row numbers and is dropped. Columns in `nominal` keep
-    their text, such as "01", except for truth values.
+    The target is needed because "NA" or "?" is a label there, but a missing value elsewhere, and
+    because labels keep their text. A first column without a name contains row numbers and is
+    dropped. Columns in `nominal` keep their text, such as "01", except for truth values.
     """
     with _expecting(path, "a table of text (CSV)"):
         rows, delimiter = _first_rows(path)
         header = _header(path, rows)
         missing: dict[str, list[str]] = dict.fromkeys(header, _MISSING)
+        texts = set(nominal)
         if target != NO_TARGET:
-            missing[choose_target(header, target, path)] = [""]
+            labels = choose_target(header, target, path)
+            missing[labels] = [""]
+            texts.add(labels)
         pd = require("pandas", extra="data")
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # lines that are too long
@@ -56,7 +59,7 @@ def read_csv(path: Path, target: str | None, nominal: Collection[str] = ()) -> F
                 na_values=missing,
                 encoding="utf-8-sig",
                 low_memory=False,
-                dtype={name: str for name in header if name in nominal},
+                dtype={name: str for name in header if name in texts},
             )
     for name in frame.columns.intersection(list(nominal)):
         if frame[name].dropna().isin(_TRUTH).all():  # as pandas does when it infers types

@@ -171,6 +171,7 @@ def _bunch(frame: Any, target: str | None, path: Path) -> Any:
     if len(frame) == 0:
         raise DataError(f"{path} has no rows.")
     target = choose_target(list(frame.columns), target, path)
+    frame, remarks = _labelled(frame, target, path)
     y = frame.pop(target)
     train, test = _split(frame)
     check_features(frame, path)
@@ -183,10 +184,23 @@ def _bunch(frame: Any, target: str | None, path: Path) -> Any:
         train=train,
         test=test,
         nominal=nominal,
+        remarks=remarks,
         name=path.name.partition(".")[0],
         DESCR="",
         source=str(path),
     )
+
+
+def _labelled(frame: Any, target: str, path: Path) -> tuple[Any, list[str]]:
+    """Return the rows that have a label, and a remark if some have none."""
+    has = frame[target].notna()
+    missing = len(frame) - int(has.sum())
+    if missing == 0:
+        return frame, []
+    if missing == len(frame):
+        raise DataError(f"No row of {path} has a label in the column {target!r}.")
+    remark = f"Left out, since they have no label: {missing} of {len(frame)} rows."
+    return frame[has].reset_index(drop=True), [remark]
 
 
 def _split(frame: Any) -> tuple[Any, Any]:
