@@ -32,6 +32,10 @@ class DataError(PolychotomyError, ValueError):
     """Samples that cannot be used, or a data set that is not available."""
 
 
+class ModelError(PolychotomyError, ValueError):
+    """A model that cannot be saved, or a model file that cannot be used."""
+
+
 class StoreError(PolychotomyError, OSError):
     """A results file that cannot be used: locked, damaged, foreign, or of another version."""
 

@@ -153,7 +153,7 @@ def test_rows_without_a_label_are_left_out_and_counted(write):
     assert samples.data["x"].tolist() == [1, 3, 4]
     assert samples.target.tolist() == ["u", "v", "u"]
     assert samples.remarks == ["Left out, since they have no label: 2 of 5 rows."]
-    with pytest.raises(DataError, match="No row of .* has a label in the column 'class'"):
+    with pytest.raises(DataError, match=r"No row of .* has a label in the column 'class'"):
         read(write("b.csv", "x,class\n1,\n2,\n"))
 
 

@@ -24,7 +24,13 @@ from polychotomy.cli._disk import (
 )
 from polychotomy.cli._explanation import explanation, facts_of
 from polychotomy.cli._fitted_model import train_model
-from polychotomy.cli._model_files import Model, load_model, save_model, writing
+from polychotomy.cli._model_files import (
+    Model,
+    check_model_path,
+    load_model,
+    save_model,
+    writing,
+)
 from polychotomy.cli._options import AsJson, Jobs, Prefer, Preference, Seed, check_bases
 from polychotomy.cli._running import run_with_progress, tell, telling_interruption
 from polychotomy.evaluate import Schedule
@@ -72,7 +78,7 @@ def fit_command(
     """
     check_bases([base], tuned=tune)
     with telling_interruption(None) as check, telling_errors(), _telling_warnings():
-        check_can_write(out)
+        check_model_path(out)
         samples = read_data(data, target)
         tell_columns(samples, target)
         model = train_model(
