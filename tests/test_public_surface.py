@@ -128,7 +128,6 @@ def test_the_names_of_datasets():
         "available",
         "column_remarks",
         "describe",
-        "is_usual_target",
         "load",
         "make_bands",
         "make_preprocessor",

@@ -41,11 +41,13 @@ _OTHERS = (
     "builtins.frozenset",
     "numpy.dtype",
     "scipy.sparse._csc.csc_array",
+    "scipy.sparse._csr.csr_array",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.tree._tree.Tree",
     "polychotomy.calibration.own_probability",
+    "polychotomy.datasets._preprocess._lines",
     "polychotomy.datasets._preprocess._texts",
-    "polychotomy.datasets._scaler.GapScaler",
+    "polychotomy.datasets.scaling.GapScaler",
 )
 
 

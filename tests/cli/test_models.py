@@ -392,3 +392,89 @@ def test_truth_values_are_predicted_as_they_are_called(tmp_path):
     probable = [row["p(True)"] for row in table(run(*command, "--proba").stdout)]
     (tmp_path / "new.csv").write_text("x,zone\n-1,01\n1,01\n")  # as in the file before
     assert table(run(*command, "--proba").stdout)[0]["p(True)"] == probable[0]
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory):
+    """Notes that tell the class by their words, in Latin-1, with all kinds of columns."""
+    rng = np.random.default_rng(0)
+    kind = np.arange(90) % 3
+    words = np.array(["rot süß", "grün sauer", "gelb weich"])
+    frame = pd.DataFrame(
+        {
+            "id": np.arange(90),
+            "zone": [f"{code:02}" for code in rng.integers(0, 3, 90)],
+            "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 99, 90), "D"),
+            "note": [f"{text} {i}" for i, text in enumerate(words[kind])],
+            "empty": None,
+            "kind": [["a", "b", "01"][i] for i in kind],
+        }
+    )
+    frame.loc[5, "kind"] = None
+    path = tmp_path_factory.mktemp("notes") / "notes.csv"
+    frame.to_csv(path, index=False, encoding="latin-1")
+    return path
+
+
+@pytest.mark.parametrize("way", ["note", "note:chars"])
+def test_a_model_reads_files_as_it_was_told(notes, tmp_path, way):
+    out = tmp_path / "m.skops"
+    options = ("--drop", "id", "--nominal", "zone", "--text", way, "--encoding", "latin-1")
+    said = run("fit", notes, "-o", out, *options, "--reduction", "ovr", "--jobs", 1).stderr
+    for remark in ("1 of 90 rows", "all values are missing: 'empty'", "days since 1970: 'day'"):
+        assert remark in said
+    predicted = [row["predicted"] for row in table(run("predict", out, notes).stdout)]
+    assert predicted == ["a", "b", "01"] * 30
+    model = polychotomy.load(out)
+    assert model.notes_["features"] == ["zone", "day", "note"]
+    assert model.notes_["nominal"] == ["zone"]
+    text = notes.read_text("latin-1")
+    (tmp_path / "utf.csv").write_text(text, "utf-8")
+    again = run("predict", out, tmp_path / "utf.csv", "--encoding", "utf-8").stdout
+    assert [row["predicted"] for row in table(again)] == predicted
+
+
+def test_options_of_files_are_those_of_every_command(notes):
+    options = ("--drop", "id,day", "--nominal=zone", "--text", "note", "--encoding=latin-1")
+    shown = json.loads(run("datasets", "show", notes, *options, "--json").stdout)
+    assert (shown["features"], shown["nominal"], shown["samples"]) == (2, ["zone"], 89)
+    said = run("compare", notes, *options, "--reductions", "ovr", "--jobs", 1, "--protocol", "cv2")
+    assert (
+        "--drop id,day --nominal zone --text note:words --encoding latin-1 --base logistic"
+        in said.stdout
+    )
+    assert "{" in run("structure", "design", notes, *options).stdout
+    assert (
+        "no column 'nothing'"
+        in run("compare", notes, *options[2:], "--drop", "nothing", status=1).stderr
+    )
+
+
+def test_a_file_without_a_header(tmp_path):
+    path = tmp_path / "flowers.csv"
+    X, y = load_iris(return_X_y=True)
+    pd.DataFrame(X).assign(kind=y).to_csv(path, index=False, header=False)
+    out = tmp_path / "m.skops"
+    run("fit", path, "-o", out, "--no-header", "--reduction", "ovr", "--base", "lda", "--jobs", 1)
+    labelled = run("predict", out, path).stdout
+    pd.DataFrame(X).to_csv(path, index=False, header=False)
+    assert run("predict", out, path).stdout == labelled
+    assert "say that there is no header" in run("datasets", "show", path, status=1).stderr
+
+
+@pytest.mark.parametrize("base", ["logistic", "svm", "tree", "boosting"])
+def test_libsvm_files_stay_sparse_to_the_model(tmp_path, base):
+    """Only learners that take no sparse matrices get dense ones."""
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    rows = [f"{c} {c + 1}:5 {rng.integers(4, 2000)}:1" for c in y]
+    (tmp_path / "wide.libsvm").write_text("\n".join(rows) + "\n")
+    out = tmp_path / "m.skops"
+    arguments = ("--base", base, "--reduction", "one_vs_one::None", "--jobs", 1)
+    run("fit", tmp_path / "wide.libsvm", "-o", out, *arguments)
+    model = polychotomy.load(out)
+    assert model[0].dense == (base == "boosting")
+    (tmp_path / "new.libsvm").write_text("0 1:5\n0 2:5 9999:1\n0 3:5\n")
+    assert run("predict", out, tmp_path / "new.libsvm").stdout.split()[1:] == ["0", "1", "2"]
+    (tmp_path / "new.csv").write_text("x1,x2\n1,2\n")
+    assert "must be a LIBSVM file" in run("predict", out, tmp_path / "new.csv", status=1).stderr

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from polychotomy.cli._disk import printable, read_data, tell_columns, telling_errors
+from polychotomy.cli._disk import printable, tell_columns, telling_errors
+from polychotomy.cli._file_options import FileOptions, reads_files
 from polychotomy.cli._options import AsJson, Jobs, Prefer, Preference, Seed, StoreFile, check_bases
 from polychotomy.cli._reported_model import train_recommended
 from polychotomy.cli._running import (
@@ -67,21 +68,18 @@ def _check_protocol(text: str) -> str:
         raise typer.BadParameter(str(error)) from None
 
 
+@reads_files
 def compare_command(
     data: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="DATA…",
-            help="Files (CSV, Parquet, ARFF, LIBSVM) or names of known data sets; by default "
-            "scikit-learn's digits.",
+            help="Files (CSV, Excel, Parquet, ARFF, LIBSVM, npz) or names of known data sets; by "
+            "default scikit-learn's digits.",
         ),
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            help="Label column of files; by default class, target, label or y, else the last."
-        ),
-    ] = None,
+    *,
+    file: FileOptions,
     base: Annotated[
         str,
         typer.Option(help=f"Binary learners, with commas: {', '.join(available_bases())}."),
@@ -154,7 +152,7 @@ def compare_command(
         check_report(report)
         data_sets = [
             each if samples is None else each.limited(samples, seed)
-            for each in _read(data or ["digits"], target)
+            for each in _read(data or ["digits"], file)
         ]
         schedule = Schedule(
             data_sets,
@@ -177,7 +175,7 @@ def compare_command(
             task = schedule.task_of(summary.recommendation.method)
             _show(summary, failures, title, as_json)
             if len(data_sets) == 1 and not as_json:
-                _show_next_step(task, (data or ["digits"])[0], target)
+                _show_next_step(task, (data or ["digits"])[0], file)
             if report is not None:
                 model = train_recommended(task, schedule.samples_of(task), jobs)
                 write_report(cells, report, title, summary, model)
@@ -194,9 +192,9 @@ def _show(summary: Summary, failures: list[Failure], title: str, as_json: bool) 
         print_summary(summary, title)
 
 
-def _show_next_step(task: Task, data: str, target: str | None) -> None:
+def _show_next_step(task: Task, data: str, file: FileOptions) -> None:
     """Print the command that trains what is recommended."""
-    words = ["polychotomy", "fit", data, *(["--target", target] if target else [])]
+    words = ["polychotomy", "fit", data, *file.words()]
     words += ["--base", task.base, "--reduction", task.reduction]
     words += ["--tune"] if task.tuner is not None else []
     typer.echo(printable(f"Train it with: {shlex.join([*words, '-o', f'{task.data_set}.skops'])}"))
@@ -213,11 +211,11 @@ def _tell_unsuited(reductions: str, base: str) -> None:
             tell(f"Skipped with {learner}: {', '.join(names)}. {reason}")
 
 
-def _read(data: list[str], target: str | None) -> list[Samples]:
+def _read(data: list[str], file: FileOptions) -> list[Samples]:
     """Return all data sets; files whose names are equal but for the folder go by their paths."""
-    bunches = [read_data(each, target) for each in data]
+    bunches = [file.read(each) for each in data]
     for bunch in bunches:
-        tell_columns(bunch, target)
+        tell_columns(bunch)
     found = [Samples.of(bunch) for bunch in bunches]
     names = [samples.name for samples in found]
     if len(set(names)) == len(names):

@@ -10,9 +10,10 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from polychotomy.cli._disk import printable, read_data, telling_errors
+from polychotomy.cli._disk import printable, remarks_on, telling_errors
+from polychotomy.cli._file_options import FileOptions, reads_files
 from polychotomy.cli._options import AsJson
-from polychotomy.datasets import DataSet, available, column_remarks, describe, load
+from polychotomy.datasets import DataSet, available, describe, load
 
 datasets_app = typer.Typer(help="List, look at and fetch data sets.", no_args_is_help=True)
 
@@ -39,9 +40,10 @@ def list_datasets(as_json: AsJson = False) -> None:
 
 
 @datasets_app.command("show")
+@reads_files
 def show_dataset(
     data: Annotated[str, typer.Argument(metavar="NAME", help="A known data set, or a file.")],
-    target: Annotated[str | None, typer.Option(help="Of a file: the column of the labels.")] = None,
+    file: FileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Tell what is known of a data set, or how a file of samples is understood.
@@ -50,7 +52,7 @@ def show_dataset(
     """
     known = {each.name: each for each in available()}.get(data)
     with telling_errors():
-        facts = _file_facts(data, target) if known is None else _facts(known)
+        facts = _file_facts(data, file) if known is None else _facts(known)
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
     else:
@@ -92,18 +94,19 @@ def _text(data: DataSet) -> str:
     return f"{describe(data)}\n{place}"
 
 
-def _file_facts(path: str, target: str | None) -> dict[str, Any]:
-    samples = read_data(path, target)
+def _file_facts(path: str, file: FileOptions) -> dict[str, Any]:
+    samples = file.read(path)
+    missing = samples.data.isna().sum().sum() if hasattr(samples.data, "isna") else 0
     classes, counts = np.unique(samples.target.astype(str), return_counts=True)
     return {
         "name": samples.name,
-        "samples": len(samples.data),
+        "samples": samples.data.shape[0],
         "test": 0 if samples.test is None else len(samples.test),
         "features": samples.data.shape[1],
         "nominal": samples.nominal,
-        "missing": int(samples.data.isna().sum().sum()),
+        "missing": int(missing),
         "target": samples.target_name,
-        "remarks": [*samples.remarks, *column_remarks(samples.data)],
+        "remarks": remarks_on(samples),
         "classes": len(classes),
         "counts": dict(zip(classes.tolist(), counts.tolist(), strict=True)),
     }

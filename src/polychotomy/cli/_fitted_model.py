@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils import _safe_indexing
 
 from polychotomy.cli._model_files import Model
 from polychotomy.errors import DataError
@@ -68,8 +70,8 @@ def train_model(
         raise ValueError(failures[0].reason)
     advice = recommend(cells, prefer=prefer)
     rows = np.arange(len(samples.y)) if samples.train is None else samples.train
-    frame, y = samples.data.iloc[rows], samples.targets[rows]
-    frame = frame[Preparation().fit(frame).columns_]
+    data, y = _used_columns(samples, rows), samples.targets[rows]
+    frame = _safe_indexing(data, rows)
     trained = train_task(schedule.task_of(advice.method), frame, y, n_jobs=jobs)
     pipeline, classifier = trained.estimator, trained.classifier
     facts = _facts(advice, failures) | {
@@ -84,10 +86,19 @@ def train_model(
         "problem_errors": _problem_errors(classifier, pipeline[:-1].transform(frame), y),
     }
     if samples.test is not None:
-        held_out = samples.data.iloc[samples.test][list(frame.columns)]
+        held_out = _safe_indexing(data, samples.test)
         facts["test_error"] = 1 - float(pipeline.score(held_out, samples.targets[samples.test]))
-    nominal = [name for name in bunch.nominal if name in frame.columns]
-    return Model(pipeline, list(frame.columns), nominal, facts)
+    features = list(getattr(frame, "columns", []))
+    nominal = [name for name in bunch.nominal if name in features]
+    return Model(pipeline, features, nominal, facts, bunch.get("reading", {}))
+
+
+def _used_columns(samples: Samples, rows: NDArray[Any]) -> Any:
+    """Return the samples without the columns that tell nothing about the rows of the training."""
+    if issparse(samples.data):
+        return samples.data
+    used = Preparation(text=samples.text).fit(samples.data.iloc[rows]).columns_
+    return samples.data[used]
 
 
 def _facts(advice: Recommendation, failures: list[Failure]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -25,12 +25,15 @@ class Model:
         The columns it goes by, and which of them are nominal.
     facts : dict
         What is known of its training, in JSON's types.
+    reading : dict
+        How its file was read, for :func:`polychotomy.datasets.read_features`.
     """
 
     pipeline: Any
     features: Sequence[str]
     nominal: Sequence[str]
     facts: dict[str, Any]
+    reading: dict[str, Any] = field(default_factory=dict)
 
     @property
     def classifier(self) -> Any:

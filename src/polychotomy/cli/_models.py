@@ -18,11 +18,11 @@ from rich.console import Console
 from polychotomy.cli._disk import (
     check_can_write,
     printable,
-    read_data,
     tell_columns,
     telling_errors,
 )
 from polychotomy.cli._explanation import explanation, facts_of
+from polychotomy.cli._file_options import FileOptions, reads_files
 from polychotomy.cli._fitted_model import train_model
 from polychotomy.cli._model_files import (
     Model,
@@ -41,15 +41,12 @@ ModelFile = Annotated[
 ]
 
 
+@reads_files
 def fit_command(
     data: Annotated[str, typer.Argument(help="A file of samples, or a known data set.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to put the model.")],
-    target: Annotated[
-        str | None,
-        typer.Option(
-            help="The column of the labels; by default class, target, label or y, else the last."
-        ),
-    ] = None,
+    *,
+    file: FileOptions,
     base: Annotated[
         str, typer.Option(help=f"The binary classifier: {', '.join(available_bases())}.")
     ] = "logistic",
@@ -79,8 +76,8 @@ def fit_command(
     check_bases([base], tuned=tune)
     with telling_interruption(None) as check, telling_errors(), _telling_warnings():
         check_model_path(out)
-        samples = read_data(data, target)
-        tell_columns(samples, target)
+        samples = file.read(data)
+        tell_columns(samples)
         model = train_model(
             samples,
             base=base,
@@ -124,12 +121,16 @@ def predict_command(
         float | None,
         typer.Option(min=0, max=1, help="Leave out predictions that are less probable than this."),
     ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Of files of text, if it is not that of the training.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict the classes of samples, as a CSV table.
 
-    Columns may come in any order, and others are ignored. With --reject, a sample whose most
-    probable class is below the threshold gets no class, and "accepted" is no.
+    Files are read as that of the training was. Columns may come in any order, and others are
+    ignored. With --reject, a sample whose most probable class is below the threshold gets no class,
+    and "accepted" is no.
 
     Examples: `polychotomy predict land.skops new.csv`, `polychotomy predict land.skops new.csv
     --proba --reject 0.8 -o classes.csv`
@@ -138,7 +139,7 @@ def predict_command(
         if out is not None:
             check_can_write(out)
         loaded = _load(model)
-        table = _predictions(loaded, _features(loaded, data), proba, reject)
+        table = _predictions(loaded, _features(loaded, data, encoding), proba, reject)
         text = _json_text(table) if as_json else _csv_text(table)
         if out is None:
             typer.echo(text, nl=False)
@@ -173,17 +174,18 @@ def _load(path: Path) -> Model:
     return model
 
 
-def _features(model: Model, data: str) -> Any:
+def _features(model: Model, data: str, encoding: str | None) -> Any:
     """Return the columns that a model goes by, of a file or a known data set."""
     from polychotomy import datasets
 
+    reading = model.reading | ({} if encoding is None else {"encoding": encoding})
     if data in {each.name for each in datasets.available()}:
         frame = datasets.load(data).data
         lacking = [name for name in model.features if name not in frame]
         if lacking:
             raise ValueError(f"{data} lacks the columns of the model, such as {lacking[0]!r}.")
         return frame[list(model.features)]
-    return datasets.read_features(data, model.features, model.nominal)
+    return datasets.read_features(data, model.features, model.nominal, **reading)
 
 
 def _predictions(

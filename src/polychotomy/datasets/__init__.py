@@ -6,7 +6,6 @@ there is one, and the nominal columns. :func:`read_features` reads samples witho
 (pandas).
 """
 
-from polychotomy.datasets._columns import is_usual_target
 from polychotomy.datasets._generate import make_bands, make_waveform
 from polychotomy.datasets._labels import match_labels
 from polychotomy.datasets._load import describe, load
@@ -20,7 +19,6 @@ __all__ = [
     "available",
     "column_remarks",
     "describe",
-    "is_usual_target",
     "load",
     "make_bands",
     "make_preprocessor",

@@ -15,23 +15,42 @@ _USUAL_NAMES = ("class", "target", "label", "y")
 
 
 def choose_target(columns: Sequence[str], wanted: str | None, path: Path) -> str:
-    """Return the column `wanted`, else one with a usual name, else the last (except "split")."""
-    if wanted is None:
-        usual = {column.lower(): column for column in reversed(columns)}
-        last = [c for c in columns if c != "split"] or columns
-        return next((usual[name] for name in _USUAL_NAMES if name in usual), last[-1])
-    if wanted not in columns:
-        near = get_close_matches(wanted, columns, n=1, cutoff=0.5)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise DataError(
-            f"There is no column {wanted!r} in {path}; the columns are {listed(columns)}.{hint}"
-        )
-    return wanted
+    """Return the column `wanted`, else one with a usual name, else the last (except "split").
+
+    Of usual names that differ by case, the one in small letters is taken. Raises DataError if
+    there is none.
+    """
+    if wanted is not None:
+        check_known([wanted], columns, path)
+        return wanted
+    for name in _USUAL_NAMES:
+        alike = [column for column in columns if column.lower() == name]
+        if name in alike or len(alike) == 1:
+            return name if name in alike else alike[0]
+        if alike:
+            raise DataError(
+                f"{path} has the columns {listed(alike)}. Say which of them is the target."
+            )
+    return ([c for c in columns if c != "split"] or list(columns))[-1]
 
 
-def is_usual_target(name: str) -> bool:
-    """Whether a column with this name is the default target, whatever its position."""
-    return name.lower() in _USUAL_NAMES
+def check_known(wanted: Sequence[str], columns: Sequence[str], path: Path) -> None:
+    """Raise DataError if one of the columns does not exist."""
+    for name in wanted:
+        if name not in columns:
+            near = get_close_matches(name, columns, n=1, cutoff=0.5)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise DataError(
+                f"There is no column {name!r} in {path}; the columns are {listed(columns)}.{hint}"
+            )
+
+
+def target_remarks(columns: Sequence[str], target: str) -> list[str]:
+    """Return a remark on a target that was found, unless its name is usual and its own."""
+    alike = [c for c in columns if c.lower() == target.lower() and c != target]
+    if target.lower() in _USUAL_NAMES and not alike:
+        return []
+    return [f"The classes are those of the column {target!r}."]
 
 
 def check_names(columns: Sequence[str], path: Path) -> None:
@@ -71,12 +90,9 @@ def check_target(y: Any, name: str, path: Path) -> Any:
 
 
 def check_features(frame: Any, path: Path) -> None:
-    """Raise DataError for tables without features, empty columns and infinite values."""
+    """Raise DataError for tables without features, and for infinite values."""
     if frame.shape[1] == 0:
         raise DataError(f"{path} must have at least one column besides the labels.")
-    empty = frame.columns[frame.isna().all()]
-    if len(empty):
-        raise DataError(f"All values are missing in these columns of {path}: {listed(empty)}.")
     numbers = frame.select_dtypes("number")
     infinite = numbers.columns[np.isinf(numbers.to_numpy(float, na_value=np.nan)).any(axis=0)]
     if len(infinite):

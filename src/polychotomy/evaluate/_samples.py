@@ -1,13 +1,15 @@
 """A data set with its labels and its fixed split."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.utils import _safe_indexing
 
 from polychotomy.arrays import Indices
 from polychotomy.errors import DataError, require
@@ -22,7 +24,7 @@ class Samples:
     ----------
     name : str
         What it is called in tables.
-    data : DataFrame of shape (n_samples, n_features)
+    data : {DataFrame, sparse array} of shape (n_samples, n_features)
         Features, as :func:`polychotomy.datasets.make_preprocessor` takes them.
     y : ndarray of shape (n_samples,)
         The index of each sample's class.
@@ -32,6 +34,8 @@ class Samples:
         Row numbers of the fixed split.
     labels : ndarray of shape (n_classes,) or None
         The classes as they were given, in the order of `classes`.
+    text : mapping of str to {"words", "chars"}
+        Columns of text, and what is counted in them.
 
     Examples
     --------
@@ -49,11 +53,14 @@ class Samples:
     train: Indices | None = None
     test: Indices | None = None
     labels: NDArray[Any] | None = None
+    text: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, bunch: Any) -> "Samples":
         """Return what :func:`polychotomy.datasets.load` or ``read`` returned, in this form."""
-        return cls.make(bunch.name, bunch.data, bunch.target, bunch.get("train"), bunch.get("test"))
+        split = bunch.get("train"), bunch.get("test")
+        made = cls.make(bunch.name, bunch.data, bunch.target, *split)
+        return replace(made, text=bunch.get("text", {}))
 
     @classmethod
     def make(
@@ -65,7 +72,7 @@ class Samples:
         ----------
         name : str
             What to call the data set.
-        X : DataFrame or array-like of shape (n_samples, n_features)
+        X : {DataFrame, array-like, sparse matrix} of shape (n_samples, n_features)
             Features.
         y : array-like of shape (n_samples,)
             Labels of two classes or more.
@@ -73,11 +80,12 @@ class Samples:
             Row numbers of a fixed split.
         """
         pd = require("pandas", extra="data")
-        frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
-        labels = np.asarray(y)
-        if labels.shape != (len(frame),):
+        ready = isinstance(X, pd.DataFrame) or issparse(X)
+        frame = X if ready else pd.DataFrame(np.asarray(X))
+        labels, n_samples = np.asarray(y), frame.shape[0]
+        if labels.shape != (n_samples,):
             raise DataError(
-                f"{name}: the labels must be one for each of the {len(frame)} samples. "
+                f"{name}: the labels must be one for each of the {n_samples} samples. "
                 f"Got shape {labels.shape}."
             )
         try:
@@ -127,7 +135,7 @@ class Samples:
         rng = np.random.default_rng(seed)
         if self.train is None or self.test is None:
             kept = _drawn(self.y, np.arange(n), n_samples, rng)
-            return replace(self, data=self.data.iloc[kept], y=self.y[kept])
+            return replace(self, data=_safe_indexing(self.data, kept), y=self.y[kept])
         share = len(self.test) / (len(self.train) + len(self.test))
         n_test = min(max(round(n_samples * share), 1), n_samples - n_classes)
         train = _drawn(self.y, self.train, n_samples - n_test, rng)
@@ -135,7 +143,7 @@ class Samples:
         kept = np.sort(np.concatenate([train, test]))
         return replace(
             self,
-            data=self.data.iloc[kept],
+            data=_safe_indexing(self.data, kept),
             y=self.y[kept],
             train=np.searchsorted(kept, train),
             test=np.searchsorted(kept, test),
@@ -147,7 +155,8 @@ class Samples:
 
         Numbers count by their value, all else by its text.
         """
-        digest = sha256(canonical([self.data.shape, self.classes]).encode())
+        text = [dict(self.text)] if self.text else []
+        digest = sha256(canonical([self.data.shape, self.classes, *text]).encode())
         for part in self._parts():
             digest.update(part)
         return digest.hexdigest()
@@ -155,6 +164,13 @@ class Samples:
     def _parts(self) -> Iterator[bytes]:
         pd = require("pandas", extra="data")
         yield self.y.astype("<i4").tobytes()
+        if issparse(self.data):
+            rows = csr_array(self.data, copy=True)
+            rows.sum_duplicates()
+            rows.eliminate_zeros()
+            for numbers, kind in ((rows.data, "<f8"), (rows.indices, "<i8"), (rows.indptr, "<i8")):
+                yield numbers.astype(kind).tobytes()
+            return
         for place in range(self.data.shape[1]):
             column = self.data.iloc[:, place]
             kind = column.dtype
