@@ -341,6 +341,16 @@ def test_the_endings_of_pickles_are_refused(trained, tmp_path, ending):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_notes_are_kept_with_a_model(trained, tmp_path, monkeypatch):
+    path = tmp_path / "model.skops"
+    monkeypatch.setattr(trained, "notes_", {"made": ["by", 1, None]}, raising=False)
+    polychotomy.save(trained, path)
+    assert polychotomy.load(path).notes_ == {"made": ["by", 1, None]}
+    monkeypatch.setattr(trained, "notes_", {"made": object()})
+    with pytest.raises(ModelError, match="cannot be saved: Object of type object is not JSON"):
+        polychotomy.save(trained, path)
+
+
 def test_an_old_file_stays_if_saving_fails(trained, tmp_path, monkeypatch):
     path = tmp_path / "model.skops"
     path.write_text("old")

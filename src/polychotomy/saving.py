@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from copy import copy
 from hashlib import sha256
 from importlib import import_module
 from io import BytesIO
@@ -60,7 +61,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ----------
     model : estimator
         A trained classifier or search of this library, or a scikit-learn pipeline or search that
-        contains one.
+        contains one. If it has an attribute ``notes_``, of JSON's types, that is kept with it.
     path : str or path
         The file, by convention with the ending ``.skops``.
 
@@ -91,13 +92,18 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     check_ending(path)
     _check_model(model)
     io = require("skops.io", extra="models")
+    record = {"format": _FORMAT, "version": _VERSION, "versions": _versions()}
+    bare = copy(model)
+    for name in ("notes", "written_by"):
+        if hasattr(bare, f"{name}_"):
+            delattr(bare, f"{name}_")
     content = BytesIO()
     try:
-        io.dump(model, content, compression=ZIP_DEFLATED)
+        record["notes"] = json.loads(json.dumps(getattr(model, "notes_", None)))
+        io.dump(bare, content, compression=ZIP_DEFLATED)
     except Exception as error:  # whatever a part of the model raises
         raise ModelError(f"The model cannot be saved: {_one_line(error)}") from error
     with ZipFile(content, "a", compression=ZIP_DEFLATED) as file:
-        record = {"format": _FORMAT, "version": _VERSION, "versions": _versions()}
         file.writestr(_RECORD, json.dumps(record | {"checksum": _checksum(file, record)}))
     with replacing(path) as beside:
         beside.write_bytes(content.getbuffer())
@@ -141,7 +147,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
     content = path.read_bytes()
-    versions = _written_by(content, path)
+    record = _record(content, path)
     further = {each if isinstance(each, str) else _name_of(each) for each in trusted}
     try:
         with warnings.catch_warnings():
@@ -158,8 +164,10 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
             f"{path} contains types that are not trusted, and is not opened: {', '.join(refused)}. "
             "If you trust them, give them to polychotomy.load as 'trusted'."
         )
+    if record["notes"] is not None:
+        model.notes_ = record["notes"]
+    versions, here = record["versions"], _versions()
     model.written_by_ = versions
-    here = _versions()
     others = [
         f"{name} {versions.get(name)} (here {here[name]})"
         for name in ("polychotomy", "scikit-learn")
@@ -217,15 +225,16 @@ def _check_model(model: Any) -> None:
         ) from None
 
 
-def _written_by(content: bytes, path: Path) -> dict[str, str]:
-    """Return the versions that wrote a file, or raise ModelError unless it is whole and ours."""
+def _record(content: bytes, path: Path) -> dict[str, Any]:
+    """Return what a file says about itself, or raise ModelError unless it is whole and ours."""
     try:
         with ZipFile(BytesIO(content)) as file:
             record = json.loads(file.read(_RECORD))
             checksum = record.pop("checksum")
             whole = checksum == _checksum(file, record)
         version, writer = record["version"], record["versions"]["polychotomy"]
-        known = record["format"] == _FORMAT and (version != _VERSION or whole)
+        complete = whole and isinstance(record["versions"], dict) and "notes" in record
+        known = record["format"] == _FORMAT and (version != _VERSION or complete)
     except Exception as error:  # a damaged file can make any part of the libraries fail
         raise _damaged(path) from error
     if not known:
@@ -235,8 +244,8 @@ def _written_by(content: bytes, path: Path) -> dict[str, str]:
             f"{path} was written by version {writer} of polychotomy, in another form ({version}, "
             f"here {_VERSION}): train it again."
         )
-    versions: dict[str, str] = record["versions"]
-    return versions
+    found: dict[str, Any] = record
+    return found
 
 
 def _damaged(path: Path) -> ModelError:

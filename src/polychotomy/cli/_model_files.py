@@ -59,7 +59,11 @@ def load_model(path: Path) -> tuple[Model, str]:
             f"{path} was saved by polychotomy.save and knows no columns of files: open it with "
             "polychotomy.load."
         )
-    return Model(pipeline, **pipeline.notes_), " ".join(str(each.message) for each in caught)
+    try:
+        model = Model(pipeline, **pipeline.notes_)
+    except TypeError:
+        raise ModelError(f"{path} was not written by polychotomy fit.") from None
+    return model, " ".join(str(each.message) for each in caught)
 
 
 def check_model_path(path: Path) -> None:

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from polychotomy.cli._disk import printable, read_text, telling_errors, write_text
+from polychotomy.cli._disk import printable, read_text, tell_columns, telling_errors, write_text
 from polychotomy.cli._file_options import FileOptions, reads_files
 from polychotomy.structures import (
     BUILDERS,
@@ -148,6 +148,7 @@ def design_structure(
 
     with telling_errors():
         samples = file.read(data)
+        tell_columns(samples)
         prepare = Preparation(text=samples.get("text"), dense=True)
         X = prepare.fit_transform(samples.data)
         structure = _design(X, samples.target, builder, distance, method, quantile)

@@ -250,7 +250,7 @@ def _frame(path: Path, reading: Reading) -> Any:
     check_names(list(frame.columns), path)
     if len(frame) == 0:
         raise DataError(f"{path} has no rows.")
-    return frame
+    return frame.copy()  # in one piece: pandas is slow with thousands of separate columns
 
 
 def _bunch(path: Path, reading: Reading) -> Any:

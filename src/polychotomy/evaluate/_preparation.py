@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
-from sklearn.utils import get_tags
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from polychotomy.datasets import make_preprocessor
@@ -23,8 +23,8 @@ PREPARATIONS = ("standard", "all_standard", "none")
 class Preparation(TransformerMixin, BaseEstimator):
     """Standardise numbers, fill their gaps with the mean, and turn other columns into indicators.
 
-    Data frames are prepared by :func:`polychotomy.datasets.make_preprocessor`. Arrays of numbers
-    give the same result without pandas; arrays that hold texts become data frames first. Sparse
+    Data frames are prepared by :func:`polychotomy.datasets.make_preprocessor`. Arrays and frames of
+    numbers alone give the same result faster; arrays of texts become data frames first. Sparse
     matrices stay sparse: columns with entries beyond ±1 are divided by the largest of them. Those
     with few zeros, which take more memory than dense ones, are standardised like arrays.
 
@@ -41,6 +41,8 @@ class Preparation(TransformerMixin, BaseEstimator):
     ----------
     columns_ : list
         Names of the columns that are used, or their numbers; not of sparse matrices.
+    used_ : ndarray of shape (n_features_in_,)
+        Which columns these are.
     transformer_ : transformer
         Does the work.
     n_features_in_ : int
@@ -86,15 +88,15 @@ class Preparation(TransformerMixin, BaseEstimator):
             self.transformer_.scale_ = np.maximum(self.transformer_.scale_, 1.0)
             return self
         if isinstance(X, np.ndarray):
-            self.columns_ = np.flatnonzero(~np.isnan(X).all(axis=0)).tolist()
-            if not self.columns_:
+            self.used_ = ~np.isnan(X).all(axis=0)
+            if not self.used_.any():
                 raise ValueError("No column of X can be used: all values are missing.")
-            self.transformer_ = GapScaler().fit(X[:, self.columns_])
+            self.transformer_ = GapScaler().fit(X[:, self.used_])
             return self
         preprocessor = make_preprocessor(X, self.text, dense=self.dense)
         used = {name for _, _, names in preprocessor.transformers[:2] for name in names}
         used |= set(self.text or ())
-        self.columns_ = [name for name in X.columns if name in used]
+        self.used_ = np.array([name in used for name in X.columns])
         if self.standardise_indicators:
             preprocessor = make_pipeline(preprocessor, StandardScaler())
         self.transformer_ = preprocessor.fit(X)
@@ -117,8 +119,15 @@ class Preparation(TransformerMixin, BaseEstimator):
             return self._as_dense(self.transformer_.transform(X))
         if not isinstance(self.transformer_, GapScaler):
             return self.transformer_.transform(X)
-        features = self.transformer_.transform(X[:, self.columns_])
+        features = self.transformer_.transform(X[:, self.used_])
         return np.ascontiguousarray(np.where(np.isnan(features), 0.0, features))
+
+    @property
+    def columns_(self) -> list[Any]:
+        """Names of the columns that are used, or their numbers."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
+        return list(names[self.used_])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -131,7 +140,12 @@ class Preparation(TransformerMixin, BaseEstimator):
         """Return a data frame, or an array of numbers without infinite ones."""
         if is_data_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            return _as_pandas(X)
+            X = _as_pandas(X)
+            plain = not self.text and all(kind.kind in "iuf" for kind in X.dtypes)
+            if not (plain if reset else isinstance(self.transformer_, GapScaler)):
+                return X
+            numbers = X.to_numpy(float, na_value=np.nan)
+            return check_array(numbers, ensure_all_finite="allow-nan", order="F")
         full = issparse(X) and X.nnz > _FULL * X.shape[0] * X.shape[1]
         if issparse(X) and (full if reset else isinstance(self.transformer_, GapScaler)):
             X = X.toarray()

@@ -171,15 +171,19 @@ class Samples:
             for numbers, kind in ((rows.data, "<f8"), (rows.indices, "<i8"), (rows.indptr, "<i8")):
                 yield numbers.astype(kind).tobytes()
             return
-        for place in range(self.data.shape[1]):
-            column = self.data.iloc[:, place]
-            kind = column.dtype
-            if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind):
-                values = column.to_numpy(float, na_value=np.nan) + 0.0  # no -0.0
+        is_number = [
+            pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+            for kind in self.data.dtypes
+        ]
+        values = self.data.loc[:, is_number].to_numpy(float, na_value=np.nan) + 0.0  # no -0.0
+        values = np.where(np.isnan(values), np.nan, values).astype("<f8")
+        numbers = iter(values.T)
+        for place, as_number in enumerate(is_number):
+            if as_number:
                 yield b"number"
-                yield np.where(np.isnan(values), np.nan, values).astype("<f8").tobytes()
+                yield next(numbers).tobytes()
             else:
-                codes, texts = pd.factorize(column.astype("string"), sort=True)
+                codes, texts = pd.factorize(self.data.iloc[:, place].astype("string"), sort=True)
                 yield b"nominal" + canonical([str(text) for text in texts]).encode()
                 yield codes.astype("<i4").tobytes()
 
