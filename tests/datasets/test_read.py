@@ -1,4 +1,5 @@
 import gzip
+import os
 
 import numpy as np
 import pandas as pd
@@ -554,3 +555,18 @@ def test_npz(tmp_path, rng):
         np.savez(path, **arrays)
         with pytest.raises(DataError, match=message):
             read(path)
+
+
+def test_references_of_xml_in_arff_files_are_text(write):
+    values = ["&#228;", "a&b", "ä"]
+    head = f"@relation r\n@attribute s {{{','.join(values)}}}\n@attribute class {{u,v}}\n@data\n"
+    path = write(
+        "a.arff", head + "".join(f"{value},{'uvv'[i]}\n" for i, value in enumerate(values))
+    )
+    assert read(path).data["s"].tolist() == values
+
+
+def test_a_file_whose_name_is_no_text_has_a_name(tmp_path):
+    path = tmp_path / os.fsdecode(b"\xff.csv")
+    path.write_text("x,class\n1,u\n2,v\n3,v\n")
+    assert read(path).name == "\N{REPLACEMENT CHARACTER}"

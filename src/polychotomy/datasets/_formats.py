@@ -148,7 +148,9 @@ def read_arff(path: Path, reading: Reading) -> Frame:
         _text(path, reading.encoding) as file,
     ):
         # SciPy stores nominal values as ASCII, so other letters are written as numbers.
-        text = file.read().encode("ascii", "xmlcharrefreplace").decode("ascii")
+        text = (
+            file.read().replace("&", "&#38;").encode("ascii", "xmlcharrefreplace").decode("ascii")
+        )
         records, meta = arff.loadarff(StringIO(text))
         columns = {}
         for name, kind in zip(meta.names(), meta.types(), strict=True):

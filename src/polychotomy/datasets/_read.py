@@ -320,7 +320,8 @@ def _sparse_bunch(path: Path, reading: Reading) -> Any:
 def _made_bunch(path: Path, **parts: Any) -> Any:
     from sklearn.utils import Bunch
 
-    return Bunch(**parts, name=path.name.partition(".")[0], DESCR="", source=str(path))
+    name = os.fsencode(path.name.partition(".")[0]).decode("utf-8", "replace")
+    return Bunch(**parts, name=name, DESCR="", source=str(path))
 
 
 def _labelled(frame: Any, target: str, path: Path) -> tuple[Any, list[str]]:
