@@ -18,7 +18,7 @@ LAYERS = [
     {"classifiers", "assess", "datasets"},
     {"reductions", "active"},
     {"evaluate"},
-    {"lab"},
+    {"lab", "saving"},
     {"plot"},
     {"report"},
     {"cli"},

@@ -30,6 +30,7 @@ def test_the_public_names():
         "kernel",
         "lab",
         "learners",
+        "load",
         "make_code",
         "parse_structure",
         "plot",
@@ -37,8 +38,10 @@ def test_the_public_names():
         "readout",
         "reductions",
         "report",
+        "save",
         "structures",
         "training",
+        "trusted_types",
     }
     for name in polychotomy.__all__:
         assert getattr(polychotomy, name) is not None
@@ -128,11 +131,11 @@ def test_the_names_of_datasets():
         "available",
         "column_remarks",
         "describe",
-        "is_usual_target",
         "load",
         "make_bands",
         "make_preprocessor",
         "make_waveform",
+        "match_labels",
         "read",
         "read_features",
         "used_columns",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from polychotomy.codes import Code, available_codes, make_code
     from polychotomy.evaluate import GreedySearchCV, ReductionSearchCV
     from polychotomy.kernel import SharedKernelSVC
+    from polychotomy.saving import load, save, trusted_types
     from polychotomy.structures import Structure, format_structure, parse_structure
 
 __version__ = "0.1.0.dev0"
@@ -68,6 +69,7 @@ __all__ = [
     "kernel",
     "lab",
     "learners",
+    "load",
     "make_code",
     "parse_structure",
     "plot",
@@ -75,8 +77,10 @@ __all__ = [
     "readout",
     "reductions",
     "report",
+    "save",
     "structures",
     "training",
+    "trusted_types",
 ]
 
 _HOME = {
@@ -91,8 +95,11 @@ _HOME = {
     "TreeClassifier": "classifiers",
     "available_codes": "codes",
     "format_structure": "structures",
+    "load": "saving",
     "make_code": "codes",
     "parse_structure": "structures",
+    "save": "saving",
+    "trusted_types": "saving",
 }
 
 

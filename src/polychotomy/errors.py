@@ -32,6 +32,10 @@ class DataError(PolychotomyError, ValueError):
     """Samples that cannot be used, or a data set that is not available."""
 
 
+class ModelError(PolychotomyError, ValueError):
+    """A model that cannot be saved, or a model file that cannot be used."""
+
+
 class StoreError(PolychotomyError, OSError):
     """A results file that cannot be used: locked, damaged, foreign, or of another version."""
 
@@ -44,6 +48,20 @@ class MissingExtraError(PolychotomyError, ImportError):
     """An optional dependency that is needed but not installed."""
 
 
+def shown(value: object) -> str:
+    """Return a label or parameter as messages show it: NumPy's scalars like those of Python.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polychotomy.errors import shown
+    >>> shown(np.str_("oak")), shown(np.int64(3)), shown("elm")
+    ("'oak'", '3', "'elm'")
+    """
+    is_scalar = type(value).__module__ == "numpy" and getattr(value, "ndim", None) == 0
+    return repr(value.item() if is_scalar else value)  # type: ignore[attr-defined]
+
+
 def unknown_name(parameter: str, given: object, known: Iterable[str]) -> ValueError:
     """Return the error for a name that is not in a registry, with the nearest known one."""
     known = sorted(known)
@@ -51,7 +69,7 @@ def unknown_name(parameter: str, given: object, known: Iterable[str]) -> ValueEr
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return ValueError(
         f"The {parameter!r} parameter must be one of {', '.join(map(repr, known))}. "
-        f"Got {given!r} instead.{hint}"
+        f"Got {shown(given)} instead.{hint}"
     )
 
 

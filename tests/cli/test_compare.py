@@ -118,10 +118,12 @@ def test_a_long_run_fills_no_log(monkeypatch, capsys):
     assert 100 < len(capsys.readouterr().err.splitlines()) < 400
 
 
-def test_dates_are_refused_once(land):
+def test_dates_become_numbers_and_that_is_said(land):
     frame = pd.read_csv(land).assign(day=pd.date_range("2020", periods=90))
-    frame.to_parquet(land.with_suffix(".parquet"))
-    refused(land.with_suffix(".parquet"), "--target", "cover", message="Dates and durations must")
+    path = land.with_suffix(".parquet")
+    frame.to_parquet(path)
+    said = run(path, *FAST, "--target", "cover", "--protocol", "cv2", "--jobs", "1").stderr
+    assert "Read as dates, in days since 1970: 'day'." in said
 
 
 def test_without_data_it_is_digits():
@@ -213,12 +215,12 @@ def test_small_classes_are_told(land):
 @pytest.mark.parametrize(
     ("content", "options", "message"),
     [
-        (b"\x89PNG\x00", "", "is not UTF-8 text"),
+        (b"\x89PNG\x00", "", "is not text in the encoding"),
         (b"a,class\n1,x\n2,x\n", "", "must contain at least two classes"),
         (b"a,class\n1,x\n2,y\n", "", "as many classes as there are rows"),
         (b"a,class\n1,x\n2,y\n3,x\n", "--target cover", "There is no column 'cover'"),
         (b"a,class\n1,x\n2,y\n3,x\n", "", "the largest has 2. Take the protocol cv2"),
-        (b"a,b,class\n1,,x\n2,,y\n3,,x\n", "", "All values are missing"),
+        (b"b,class\n,x\n,y\n,x\n", "", "one column besides the labels"),
         (b"a,a,class\n1,2,x\n2,3,y\n3,2,x\n", "", "repeats 'a'"),
     ],
 )

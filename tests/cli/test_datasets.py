@@ -76,11 +76,12 @@ def test_show_tells_of_columns_that_are_not_what_they_seem(tmp_path):
     path = tmp_path / "land.csv"
     path.write_text("id,day,x,cover\n7,1 May,3,oak\n8,2 May,1,elm\n9,3 May,2,elm\n")
     lines = run("show", path).stdout.splitlines()
-    assert lines[-2:] == [
+    assert lines[-3:] == [
+        "The classes are those of the column 'cover'.",
         "Left out, since no value occurs twice: 'day'.",
         "Used as numbers, although they only count the rows: 'id'.",
     ]
-    assert json.loads(run("show", path, "--json").stdout)["remarks"] == lines[-2:]
+    assert json.loads(run("show", path, "--json").stdout)["remarks"] == lines[-3:]
     path.write_text("x,cover\n3,oak\n4,elm\n6,elm\n")
     assert run("show", path).stdout.splitlines()[2] == "0 nominal features"
 
@@ -123,7 +124,7 @@ def test_what_is_not_there_is_told(arguments, message):
 def test_a_file_that_cannot_be_used_is_told(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b"\x89PNG\x00")
-    assert "is not UTF-8 text" in run("show", path, status=1).stderr
+    assert "is not text in the encoding" in run("show", path, status=1).stderr
 
 
 @pytest.mark.parametrize("command", ["list", "show", "fetch"])

@@ -148,10 +148,10 @@ def test_designs_that_cannot_be_made_are_explained(iris_file, arguments, message
 
 def test_rows_without_a_label_are_told(tmp_path):
     path = tmp_path / "data.csv"
-    path.write_text("x,class\n1,a\n2,\n")
-    message = run("structure", "design", path, status=1).stderr
-    assert "1 row of" in message
-    assert "has no label" in message
+    path.write_text("x,class\n1,a\n2,\n3,b\n1,a\n")
+    result = run("structure", "design", path)
+    assert "they have no label: 1 of 4 rows" in result.stderr
+    assert result.stdout.startswith('"" {')
     path.write_text("class\na\n")
     assert "one column besides the labels" in run("structure", "design", path, status=1).stderr
     missing = tmp_path / "missing.csv"

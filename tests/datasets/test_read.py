@@ -1,4 +1,5 @@
 import gzip
+import os
 
 import numpy as np
 import pandas as pd
@@ -6,9 +7,10 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import issparse
 from sklearn.datasets import dump_svmlight_file
 
-from polychotomy.datasets import read, read_features
+from polychotomy.datasets import match_labels, read, read_features
 from polychotomy.errors import DataError, MissingExtraError
 
 ARFF = """% fruit
@@ -60,6 +62,9 @@ def test_csv(write, delimiter, ending):
         ("a,Class,c", {}, "Class"),
         ("label,target,c", {}, "target"),
         ("y,b,c", {}, "y"),
+        ("Class,class,c", {}, "class"),
+        ("CLASS,class,Class", {}, "class"),
+        ("Label,TARGET,y", {}, "TARGET"),
         ("a,b,split", {}, "b"),
         ("a,b,class", {"target": "a"}, "a"),
     ],
@@ -108,10 +113,73 @@ def test_a_fixed_split(write):
     assert other.nominal == ["split"]
 
 
-def test_whole_numbers_are_integer_labels(write):
-    samples = read(write("data.csv", "x,class\n1,1.0\n2,2.0\n3,1.0\n"))
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (["1", "2", "1"], [1, 2, 1]),
+        (["-3", "0", "0"], [-3, 0, 0]),
+        (["01", "1", "001", "1"], None),  # None: as they are written
+        (["1e20", "2e20", "inf", "inf"], None),
+        (["1.0", "2.0", "1.0"], None),
+        (["1", "+1", "1"], None),
+        (["-0", "0", "0"], None),
+        (["1", "a", "1"], None),
+        (["9223372036854775807", "1", "1"], [2**63 - 1, 1, 1]),
+        (["9223372036854775808", "1", "1"], None),
+        (["1_0", "10", "10"], None),
+        (["true", "True", "TRUE", "true"], None),
+        (["nan", "1", "1"], None),
+    ],
+)
+def test_labels_are_texts_unless_all_are_plain_integers(write, labels, expected):
+    rows = "".join(f"{i},{label}\n" for i, label in enumerate(labels))
+    found = read(write("data.csv", f"x,class\n{rows}")).target
+    assert found.tolist() == (labels if expected is None else expected)
+    assert found.dtype.kind == ("O" if expected is None else "i")
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1.0, 2.0, 1.0], [1, 2, 1]),
+        ([1e20, 2e20, np.inf, np.inf], ["1e+20", "2e+20", "inf", "inf"]),
+        (
+            [2.0**53, 2.0**53 + 2, 1.0, 1.0],
+            ["9007199254740992.0", "9007199254740994.0", "1.0", "1.0"],
+        ),
+        ([True, False, True], [True, False, True]),
+        (pd.array([1, 2, 1], dtype="Int64"), [1, 2, 1]),
+        (pd.Categorical(["1", "02", "1"]), ["1", "02", "1"]),
+    ],
+)
+def test_labels_of_formats_with_types(tmp_path, values, expected):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "data.parquet"
+    pd.DataFrame({"x": range(len(values)), "class": values}).to_parquet(path)
+    assert read(path).target.tolist() == expected
+
+
+def test_labels_of_libsvm_files_are_numbers(write):
+    samples = read(write("data.libsvm", "01 1:5\n2.0 1:6\n1 1:7\n"))
     assert samples.target.tolist() == [1, 2, 1]
-    assert samples.target.dtype.kind == "i"
+
+
+def test_rows_without_a_label_are_left_out_and_counted(write):
+    samples = read(write("a.csv", "x,class\n1,u\n2,\n3,v\n4,u\n5,\n"))
+    assert samples.data["x"].tolist() == [1, 3, 4]
+    assert samples.target.tolist() == ["u", "v", "u"]
+    assert samples.remarks == ["Left out, since they have no label: 2 of 5 rows."]
+    with pytest.raises(DataError, match=r"No row of .* has a label in the column 'class'"):
+        read(write("b.csv", "x,class\n1,\n2,\n"))
+
+
+def test_labels_are_matched_with_classes_by_their_names():
+    classes = np.array(["1", "2", "3a"])
+    assert match_labels(np.array([1, 2, 1]), classes).tolist() == ["1", "2", "1"]
+    assert match_labels(np.array([1, 20]), classes).tolist() == ["1", 20]
+    same = match_labels(np.array(["2", "1"], dtype=object), np.array([1, 2]))
+    assert same.tolist() == [2, 1]
+    assert same.dtype.kind == "i"
 
 
 def test_names_that_are_numbers(write):
@@ -145,15 +213,23 @@ def test_libsvm(tmp_path, ending, rng):
     if ending.endswith(".gz"):
         path.write_bytes(gzip.compress(path.with_suffix("").read_bytes()))
     samples = read(path)
-    assert list(samples.data) == ["x1", "x2", "x3", "x4", "x5"]
-    np.testing.assert_allclose(samples.data, X)
+    assert issparse(samples.data)
+    np.testing.assert_allclose(samples.data.toarray(), X)
     assert samples.target.tolist() == y.tolist()
+    again = read_features(path, [], **samples.reading)
+    np.testing.assert_array_equal(again.toarray(), samples.data.toarray())
 
 
-def test_a_libsvm_file_too_wide_to_unfold_is_told(write):
-    path = write("data.libsvm", "1 400000000:1\n2 1:1\n1 2:1\n")
-    with pytest.raises(DataError, match="3 x 400000000 numbers, mostly zeros"):
-        read(path)
+def test_libsvm_files_stay_sparse_however_wide_they_are(write):
+    samples = read(write("data.libsvm", "1 400000000:1\n2 1:1\n1 2:1\n"))
+    assert samples.data.shape == (3, 400000000)
+    assert samples.data.nnz == 3
+    new = read_features(write("new.libsvm", "0 2:5 7:9\n"), [], sparse=3)
+    assert new.toarray().tolist() == [[0, 5, 0]]
+    with pytest.raises(DataError, match="must be a LIBSVM file"):
+        read_features(write("new.csv", "x1,x2\n1,2\n"), [], sparse=3)
+    with pytest.raises(DataError, match="are numbers and all of them used"):
+        read(write("data.libsvm", "1 1:1\n2 2:1\n1 1:2\n"), drop=["x1"])
 
 
 def test_parquet(tmp_path):
@@ -186,9 +262,9 @@ def test_parquet_without_pyarrow_is_told(tmp_path, monkeypatch):
         ("a.csv", "", "is empty"),
         ("a.csv", " \n\n", "is empty"),
         ("a.csv", "x,class\n", "has no rows"),
-        ("a.csv", b"\x89PNG\r\n\x1a\n\x00\x00", "is not UTF-8 text"),
+        ("a.csv", b"\x89PNG\r\n\x1a\n\x00\x00", "is not text in the encoding"),
         ("a.csv", b"\x01\x02\x00abc,\n", "is not a table of text"),
-        ("a.csv", "café,class\n1,a\n2,b\n".encode("latin-1"), "is not UTF-8 text.* save it as"),
+        ("a.csv", "café,class\n1,a\n2,b\n".encode("latin-1"), "Give its encoding, such as"),
         ("a.csv", "x,class\n1,u\n2,v,3\n3,u\n", "Expected 2 fields in line 3, saw 3"),
         ("a.csv", "x,class\n1,u,5\n2,v,6\n3,u,7\n", "is not a table of text"),
         ("a.csv", 'x,class\n1,"u\n2,v\n', "is not a table of text"),
@@ -200,10 +276,10 @@ def test_parquet_without_pyarrow_is_told(tmp_path, monkeypatch):
         ("a.csv", "x,class\n1,u\n2,u\n", "at least two classes\\. Got one"),
         ("a.csv", "x,class\n1,u\n2,v\n", "as many classes as there are rows, 2"),
         ("a.csv", "x,class\n1,0.5\n2,1.5\n3,0.5\n", "contains fractions, not classes.* regression"),
-        ("a.csv", "x,class\n1,u\n2,\n3,v\n", "1 row of .* has no label in the column 'class'"),
-        ("a.csv", "x,class\n1,u\n2,\n3,v\n4,\n", "2 rows of .* have no label"),
         ("a.csv", "1.5,2.5,oak\n1,2,elm\n3,4,oak\n5,6,elm\n", "must name the columns"),
-        ("a.csv", "x,z,class\n1,,u\n2,,v\n3,,v\n", "All values are missing .*: 'z'"),
+        ("a.csv", "z,class\n,u\n,v\n,v\n", "one column besides the labels"),
+        ("a.csv", "Y,CLASS,Class\n1,u,u\n2,v,v\n3,u,u\n", "has the columns 'CLASS', 'Class'"),
+        ("a.csv", "x,class\n" + "1,u\n2,v\n" * 40000 + "3,u\0w\n", "contains a NUL character"),
         ("a.csv", "x,class\n1,u\n-inf,v\n3,v\n", "must be finite: 'x'"),
         ("a.csv", "class\nu\nv\nv\n", "one column besides the labels"),
         ("a.parquet", "x,class\n1,u\n", "is not a Parquet file"),
@@ -215,7 +291,9 @@ def test_parquet_without_pyarrow_is_told(tmp_path, monkeypatch):
         ("a.arff", ARFF.partition("150")[0], "has no rows"),
         ("a.libsvm", "x,class\n1,u\n", "is not a LIBSVM file"),
         ("a.libsvm", "1.5 1:2\n2.5 1:3\n1.5 1:4\n", "contains fractions"),
-        ("a.xlsx", b"PK", "must end in one of .csv"),
+        ("a.xlsx", b"PK", "is not an Excel file"),
+        ("a.npz", b"PK", "is not a NumPy file"),
+        ("a.ods", b"PK", "must end in one of .csv"),
         ("noending", "x,class\n1,u\n", "is unknown"),
     ],
 )
@@ -341,3 +419,177 @@ def test_columns_to_keep_are_texts(tmp_path):
     path = tmp_path / "a.libsvm"
     path.write_text("1 1:0.5\n-2 2:1\n")
     assert read_features(path, ["x1"], keep=["label"])["label"].tolist() == ["1", "-2"]
+
+
+def test_columns_are_dropped_or_nominal_as_one_says(write):
+    path = write("a.csv", "id,zone,x,kind\n1,01,5,u\n2,1,6,v\n3,01,7,u\n")
+    samples = read(path, drop=["id"], nominal=["zone"])
+    assert list(samples.data) == ["zone", "x"]
+    assert samples.nominal == ["zone"]
+    assert samples.data["zone"].tolist() == ["01", "1", "01"]
+    assert samples.remarks == ["The classes are those of the column 'kind'."]
+    again = read_features(path, ["zone", "x"], ["zone"], **samples.reading)
+    assert again["zone"].tolist() == ["01", "1", "01"]
+    for options, message in (
+        ({"drop": ["idd"]}, "no column 'idd' .* Did you mean 'id'"),
+        ({"nominal": ["kind"]}, "only one of target, dropped, nominal and text, unlike 'kind'"),
+        ({"drop": ["x"], "nominal": ["x"]}, "only one of .* unlike 'x'"),
+        ({"text": {"x": "letters"}}, "must count 'words' or 'chars'. Got 'letters'"),
+        ({"drop": ["id", "zone", "x"]}, "one column besides the labels"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            read(path, **options)
+
+
+def test_columns_without_a_value_are_left_out(write):
+    samples = read(write("a.csv", "x,z,class\n1,,u\n2,?,v\n3,NA,v\n"))
+    assert list(samples.data) == ["x"]
+    assert samples.remarks == ["Left out, since all values are missing: 'z'."]
+
+
+def test_text_is_kept_as_it_is(write):
+    path = write("a.csv", "note,x,class\ngood day,1,u\n,2,v\n007,3,v\n")
+    samples = read(path, text=["note"])
+    assert samples.text == {"note": "words"}
+    assert samples.nominal == []
+    assert samples.data["note"].fillna("?").tolist() == ["good day", "?", "007"]
+    again = read_features(path, ["note", "x"], **samples.reading)
+    assert again["note"].fillna("?").tolist() == ["good day", "?", "007"]
+
+
+@pytest.mark.parametrize(
+    ("dates", "days"),
+    [
+        (["1970-01-02", "", "1969-12-31"], [1, np.nan, -1]),
+        (["1970-01-01T12:00", "1970-01-03 00:00:00", "1970-01-02"], [0.5, 2, 1]),
+        (["1970-01-01T12:00+12:00", "1970-01-01T00:00Z", "1970-01-02"], [0, 0, 1]),
+        (["31.1.1970", "1.2.1970", "01.01.1970"], [30, 31, 0]),
+        (["1/31/1970", "2/1/1970", "1/1/1970"], [30, 31, 0]),
+        (["31/1/1970", "1/2/1970", "1/1/1970"], [30, 31, 0]),
+        (["1970/1/31", "1970/2/1", "1970/1/1"], [30, 31, 0]),
+    ],
+)
+def test_dates_become_days(write, dates, days):
+    rows = "".join(f"{date},{i},{'uv'[i % 2]}\n" for i, date in enumerate(dates))
+    path = write("a.csv", f"day,x,class\n{rows}")
+    samples = read(path)
+    np.testing.assert_allclose(samples.data["day"], days)
+    assert samples.remarks == ["Read as dates, in days since 1970: 'day'."]
+    again = read_features(path, ["day"], **samples.reading)
+    np.testing.assert_allclose(again["day"], days)
+    other = write("b.csv", "day\n1970-01-05\nsoon\n")
+    with pytest.raises(DataError, match=r"'day' of .* must contain dates"):
+        read_features(other, ["day"], **samples.reading)
+
+
+def test_what_may_be_no_date_stays_nominal(write):
+    for first, second in (("1/2/1970", "3/4/1970"), ("1970-01-01", "none"), ("2010-2011", "x")):
+        path = write("a.csv", f"day,x,class\n{first},1,u\n{second},2,v\n{first},3,v\n")
+        assert read(path).nominal == ["day"]
+    path = write("a.csv", "day,class\n1970-01-01,u\n1970-01-02,v\n1970-01-02,v\n")
+    assert read(path, nominal=["day"]).nominal == ["day"]
+
+
+def test_dates_of_formats_with_types(tmp_path):
+    pytest.importorskip("pyarrow")
+    day = pd.Timestamp("1970-01-02")
+    columns = {"at": [day, day, None], "date": [day.date()] * 3, "for": [day - day] * 3}
+    path = tmp_path / "a.parquet"
+    pd.DataFrame(columns | {"class": ["u", "v", "v"]}).to_parquet(path)
+    samples = read(path)
+    assert samples.data.fillna(-1).to_numpy().tolist() == [[1, 1, 0], [1, 1, 0], [-1, 1, 0]]
+    again = read_features(path, ["for", "at", "date"], **samples.reading)
+    pd.testing.assert_frame_equal(again[list(samples.data)], samples.data)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252", "UTF8"])
+def test_encodings(write, encoding):
+    path = write("a.csv", "größe,class\n1,süß\n2,v\n3,v\n".encode(encoding))
+    samples = read(path, encoding=encoding)
+    assert list(samples.data) == ["größe"]
+    assert samples.target[0] == "süß"
+    assert list(read_features(path, ["größe"], **samples.reading)) == ["größe"]
+    with pytest.raises(DataError, match="The encoding 'nothing' is unknown"):
+        read(path, encoding="nothing")
+
+
+def test_files_without_a_header(write):
+    path = write("a.csv", "5.1,a,7\n4.9,b,8\n4.7,a,7\n")
+    samples = read(path, header=False)
+    assert list(samples.data) == ["x1", "x2"]
+    assert samples.target.tolist() == [7, 8, 7]
+    unlabelled = write("new.csv", "5.1,a\n4.9,b\n")
+    for file in (path, unlabelled):
+        frame = read_features(file, ["x2", "x1"], ["x2"], **samples.reading)
+        assert frame["x1"].tolist()[:2] == [5.1, 4.9]
+    other = read(path, "x2", header=False)
+    frame = read_features(write("new.csv", "5.1,7\n"), ["x1", "x3"], **other.reading)
+    assert frame.to_numpy().tolist() == [[5.1, 7]]
+    with pytest.raises(DataError, match=r"must have 3 columns, or 2 without the labels\. Got 1"):
+        read_features(write("new.csv", "5\n"), ["x1", "x3"], **other.reading)
+
+
+def test_excel(tmp_path):
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "fruit.xlsx"
+    columns = {
+        "weight": [150.5, None, 120, "?"],
+        "skin": ["rough", "smooth", "NA", "rough"],
+        "picked": pd.to_datetime(["1970-01-02"] * 4),
+        "class": ["NA", "orange", "NA", None],
+    }
+    pd.DataFrame(columns).to_excel(path, index=False)
+    fruit = read(path)
+    assert fruit.target.tolist() == ["NA", "orange", "NA"]
+    assert fruit.data["weight"].fillna(0).tolist() == [150.5, 0, 120]
+    assert fruit.data["skin"].isna().tolist() == [False, False, True]
+    assert fruit.data["picked"].tolist() == [1, 1, 1]
+    again = read_features(path, list(fruit.data), fruit.nominal, **fruit.reading)
+    assert again["weight"].isna().tolist() == [False, True, False, True]
+    pd.DataFrame([[1, 2], [3, 4], [5, 2]]).to_excel(path, index=False, header=False)
+    assert read(path, header=False).target.tolist() == [2, 4, 2]
+
+
+def test_excel_without_openpyxl_is_told(write, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'polychotomy\[excel\]'"):
+        read(write("a.xlsx", b"PK"))
+
+
+def test_npz(tmp_path, rng):
+    path = tmp_path / "a.npz"
+    X, y = rng.random((6, 2, 2)), np.array([3, 1, 3, 1, 1, 3], dtype=np.uint8)
+    np.savez(path, X=X, y=y, split=[0, 0, 0, 1, 1, 1], other=np.arange(9))
+    samples = read(path)
+    np.testing.assert_array_equal(samples.data, X.reshape(6, 4))
+    assert list(samples.data) == ["x1", "x2", "x3", "x4"]
+    assert samples.target.tolist() == y.tolist()
+    assert samples.test.tolist() == [3, 4, 5]
+    np.savez(path, x_train=X[:4], y_train=y[:4], x_test=X[4:], y_test=y[4:])
+    assert read(path).train.tolist() == [0, 1, 2, 3]
+    np.savez(path, X=X.reshape(6, 4))
+    np.testing.assert_array_equal(read_features(path, ["x4"])["x4"], X[:, 1, 1])
+    for arrays, message in (
+        ({"X": X}, "must contain an array y"),
+        ({"y": y}, "must contain an array X with a row"),
+        ({"X": X, "y": y[:3]}, "must have a row for each sample"),
+        ({"X": X, "y": np.array([{}] * 6)}, "is not a NumPy file .*allow_pickle=False"),
+    ):
+        np.savez(path, **arrays)
+        with pytest.raises(DataError, match=message):
+            read(path)
+
+
+def test_references_of_xml_in_arff_files_are_text(write):
+    values = ["&#228;", "a&b", "ä"]
+    head = f"@relation r\n@attribute s {{{','.join(values)}}}\n@attribute class {{u,v}}\n@data\n"
+    path = write(
+        "a.arff", head + "".join(f"{value},{'uvv'[i]}\n" for i, value in enumerate(values))
+    )
+    assert read(path).data["s"].tolist() == values
+
+
+def test_a_file_whose_name_is_no_text_has_a_name(tmp_path):
+    path = tmp_path / os.fsdecode(b"\xff.csv")
+    path.write_text("x,class\n1,u\n2,v\n3,v\n")
+    assert read(path).name == "\N{REPLACEMENT CHARACTER}"

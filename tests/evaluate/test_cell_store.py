@@ -4,6 +4,7 @@ import subprocess
 import sys
 from contextlib import closing
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -319,3 +320,27 @@ def test_a_crash_while_counts_are_added_loses_nothing(path, monkeypatch):
     with Store(path) as store:
         store.add(make_cell(key="new"))
         assert store.keys() == {"old", "new"}
+
+
+@pytest.mark.parametrize(
+    ("free", "message"), [(0, "the disk is full"), (2**30, "the disk reports an error")]
+)
+def test_an_error_of_the_disk_says_whether_it_is_full(tmp_path, monkeypatch, free, message):
+    """SQLite calls both "disk I/O error"."""
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR_WRITE
+    usage = SimpleNamespace(free=free)
+    monkeypatch.setattr(_cell_store, "disk_usage", lambda path: usage)
+
+    class Failing:
+        def execute(self, *_):
+            raise error
+
+        def close(self):
+            pass
+
+    store = Store(tmp_path / "store.sqlite")
+    store.close()
+    store._database = Failing()
+    with pytest.raises(StoreError, match=message):
+        store.keys()

@@ -112,3 +112,17 @@ def test_a_limit_leaves_every_class_in_the_training_part(limit):
 def test_a_limit_below_the_number_of_classes_is_refused():
     with pytest.raises(DataError, match="3 classes need as many samples at least"):
         Samples.make("three", np.zeros((9, 1)), np.arange(9) % 3).limited(2)
+
+
+def test_half_a_character_is_named_and_stored_like_any_other(tmp_path, iris):
+    from polychotomy.evaluate import Schedule, Store
+
+    X, y = iris
+    samples = Samples.make("half", X, np.array(["\ud800", "\udcff", "c"], dtype=object)[y])
+    other = Samples.make("half", X, np.array(["\ud801", "\udcff", "c"], dtype=object)[y])
+    assert samples.fingerprint != other.fingerprint
+    schedule = Schedule(samples, ["one_vs_rest::None"], ["ridge"], protocol="cv2")
+    with Store(tmp_path / "store.sqlite") as store:
+        cells, failures = schedule.run(store)
+        assert not failures
+        assert store.get(cells[0].key).classes == samples.classes

@@ -205,9 +205,9 @@ def test_an_interrupted_run_keeps_what_is_finished(wine, tmp_path):
 def test_preparation_goes_by_the_training_part(monkeypatch):
     seen = []
 
-    def spy(frame):
+    def spy(frame, *text, **options):
         seen.append(frame.index.to_numpy())
-        return make_preprocessor(frame)
+        return make_preprocessor(frame, *text, **options)
 
     monkeypatch.setattr(_preparation, "make_preprocessor", spy)
     rng = np.random.default_rng(0)

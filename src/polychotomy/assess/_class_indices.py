@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polychotomy.arrays import Indices
+from polychotomy.errors import shown
 
 
 def class_indices(y: ArrayLike, n_classes: int, classes: Any = None) -> Indices:
@@ -42,6 +43,6 @@ def class_indices(y: ArrayLike, n_classes: int, classes: Any = None) -> Indices:
         raise ValueError(f"classes must hold {n_classes} different labels. Got {len(known)}.")
     strange = np.setdiff1d(found, known)
     if strange.size:
-        raise ValueError(f"Every label of y must be among the classes. Got {strange[0]!r}.")
+        raise ValueError(f"Every label of y must be among the classes. Got {shown(strange[0])}.")
     order = np.argsort(known)
     return order[np.searchsorted(known, labels, sorter=order)]

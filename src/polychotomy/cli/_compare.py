@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polychotomy.cli._disk import print_column_remarks, printable, read_data, report_errors
+from polychotomy.cli._disk import print_column_remarks, printable, report_errors
+from polychotomy.cli._file_options import FileOptions, reads_files
 from polychotomy.cli._options import (
     BASES,
     DEFAULT_BASE,
@@ -63,21 +64,18 @@ def _check_protocol(text: str) -> str:
         raise typer.BadParameter(str(error), param_hint="--protocol") from None
 
 
+@reads_files
 def compare_command(
     data: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="DATA…",
-            help="Files (CSV, Parquet, ARFF, LIBSVM) or names of known data sets; by default "
-            "scikit-learn's digits.",
+            help="Files (CSV, Excel, Parquet, ARFF, LIBSVM, npz) or names of known data sets; by "
+            "default scikit-learn's digits.",
         ),
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            help="Label column of files; by default class, target, label or y, else the last."
-        ),
-    ] = None,
+    *,
+    file: FileOptions,
     base: Annotated[
         str,
         typer.Option(help=f"Binary learners, with commas: {BASES}."),
@@ -153,7 +151,7 @@ def compare_command(
         check_report(report)
         data_sets = [
             put_in_order(each if samples is None else each.limited(samples, seed), class_order)
-            for each in _read(data or ["digits"], target)
+            for each in _read(data or ["digits"], file)
         ]
         schedule = Schedule(
             data_sets,
@@ -180,12 +178,12 @@ def compare_command(
             task = schedule.task_of(summary.recommendation.method)
             _show(summary, failures, not_tried, title, as_json)
             if len(data_sets) == 1 and not as_json:
-                _show_next_step(task, (data or ["digits"])[0], target, class_order)
+                _show_next_step(task, (data or ["digits"])[0], file, class_order)
                 if split_names(base) == [DEFAULT_BASE]:
                     _print_hint(data_sets[0])
             if report is not None:
                 model = train_recommended(task, schedule.samples_of(task), jobs)
-                source = (data[0], target) if data else None
+                source = (data[0], file.target) if data else None
                 write_report(cells, report, title, summary, model, source)
 
 
@@ -203,9 +201,9 @@ def _show(
         print_summary(summary, title)
 
 
-def _show_next_step(task: "Task", data: str, target: str | None, class_order: str | None) -> None:
+def _show_next_step(task: "Task", data: str, file: FileOptions, class_order: str | None) -> None:
     """Print the command that trains what is recommended."""
-    words = ["polychotomy", "fit", data, *(["--target", target] if target else [])]
+    words = ["polychotomy", "fit", data, *file.words()]
     words += ["--base", task.base, "--reduction", task.reduction]
     words += ["--class-order", class_order] if class_order else []
     words += ["--tune"] if task.tuner is not None else []
@@ -233,13 +231,13 @@ def _print_unsuited(reductions: str, base: str) -> None:
             print_message(f"Skipped with {learner}: {', '.join(names)}. {reason}")
 
 
-def _read(data: list[str], target: str | None) -> "list[Samples]":
+def _read(data: list[str], file: FileOptions) -> "list[Samples]":
     """Return all data sets; files of the same name in different folders are named by path."""
     from polychotomy.evaluate import Samples
 
-    bunches = [read_data(each, target) for each in data]
+    bunches = [file.read(each) for each in data]
     for bunch in bunches:
-        print_column_remarks(bunch, target)
+        print_column_remarks(bunch)
     found = [Samples.of(bunch) for bunch in bunches]
     names = [samples.name for samples in found]
     if len(set(names)) == len(names):
@@ -255,5 +253,6 @@ def _title(data_sets: "list[Samples]") -> str:
     from polychotomy.datasets import used_columns
 
     (one,) = data_sets
-    n, d = len(one.y), len(used_columns(one.data))
+    framed = hasattr(one.data, "columns")
+    n, d = len(one.y), len(used_columns(one.data, one.text)) if framed else one.data.shape[1]
     return f"{one.name}: {n} samples, {d} features, {len(one.classes)} classes"

@@ -9,7 +9,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from polychotomy.cli._disk import printable, read_data, report_errors
+from polychotomy.cli._disk import column_remarks_of, printable, report_errors
+from polychotomy.cli._file_options import FileOptions, reads_files
 from polychotomy.cli._options import AsJson
 
 if TYPE_CHECKING:
@@ -42,9 +43,10 @@ def list_datasets(as_json: AsJson = False) -> None:
 
 
 @datasets_app.command("show")
+@reads_files
 def show_dataset(
     data: Annotated[str, typer.Argument(metavar="NAME", help="A known data set, or a file.")],
-    target: Annotated[str | None, typer.Option(help="Of a file: the column of the labels.")] = None,
+    file: FileOptions,
     as_json: AsJson = False,
 ) -> None:
     """Show what is known of a data set, or how a file of samples is read.
@@ -55,7 +57,7 @@ def show_dataset(
 
     known = {each.name: each for each in available()}.get(data)
     with report_errors():
-        facts = _file_facts(data, target) if known is None else _facts(known)
+        facts = _file_facts(data, file) if known is None else _facts(known)
     if as_json:
         typer.echo(json.dumps(facts, indent=2))
     else:
@@ -101,22 +103,21 @@ def _text(data: "DataSet") -> str:
     return f"{describe(data)}\n{place}"
 
 
-def _file_facts(path: str, target: str | None) -> dict[str, Any]:
+def _file_facts(path: str, file: FileOptions) -> dict[str, Any]:
     import numpy as np
 
-    from polychotomy.datasets import column_remarks
-
-    samples = read_data(path, target)
+    samples = file.read(path)
+    missing = samples.data.isna().sum().sum() if hasattr(samples.data, "isna") else 0
     classes, counts = np.unique(samples.target.astype(str), return_counts=True)
     return {
         "name": samples.name,
-        "samples": len(samples.data),
+        "samples": samples.data.shape[0],
         "test": 0 if samples.test is None else len(samples.test),
         "features": samples.data.shape[1],
         "nominal": samples.nominal,
-        "missing": int(samples.data.isna().sum().sum()),
+        "missing": int(missing),
         "target": samples.target_name,
-        "remarks": column_remarks(samples.data),
+        "remarks": column_remarks_of(samples),
         "classes": len(classes),
         "counts": dict(zip(classes.tolist(), counts.tolist(), strict=True)),
     }

@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -73,38 +72,18 @@ def check_can_write(path: Path) -> None:
         raise OSError(f"{path} cannot be written: permission is denied.")
 
 
-def read_data(data: str, target: str | None = None) -> Any:
-    """Return the samples of a file, or of a data set that is known by this name."""
-    from polychotomy import datasets
-
-    known = {each.name for each in datasets.available()}
-    if data in known:
-        return datasets.load(data)
-    if not Path(data).suffix and not Path(data).exists():
-        near = get_close_matches(data, known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"{data!r} is neither a file nor the name of a data set.{hint}")
-    return datasets.read(data, target)
-
-
-def print_column_remarks(samples: Any, target: str | None) -> None:
+def print_column_remarks(samples: Any) -> None:
     """Print which column holds the classes, and remarks on the features."""
-    from polychotomy.datasets import column_remarks, is_usual_target
-
-    remarks = column_remarks(samples.data)
-    found = samples.get("target_name")
-    if target is None and found is not None and not is_usual_target(found):
-        remarks.insert(0, f"The classes are those of the column {found!r}.")
-    for remark in remarks:
+    for remark in column_remarks_of(samples):
         typer.echo(printable(f"{samples.name}: {remark}"), err=True)
 
 
-def read_samples(path: str, target: str | None) -> tuple[Any, Any]:
-    """Return features, standardised and one-hot, and labels."""
-    from polychotomy.datasets import make_preprocessor
+def column_remarks_of(samples: Any) -> list[str]:
+    """Return what is to be said about the samples of a file."""
+    from polychotomy.datasets import column_remarks
 
-    samples = read_data(path, target)
-    return make_preprocessor(samples.data).fit_transform(samples.data), samples.target
+    said: list[str] = samples.get("remarks", [])
+    return [*said, *column_remarks(samples.data, samples.get("text", ()))]
 
 
 def printable(text: str) -> str:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.utils import _safe_indexing
 
 from polychotomy.cli._model_files import Model
 from polychotomy.cli._options import put_in_order
-from polychotomy.datasets import used_columns
 from polychotomy.errors import DataError
 from polychotomy.evaluate import (
     DEFAULT_FOLDS,
@@ -77,8 +78,8 @@ def train_model(
         raise ValueError(failures[0].reason if failures else "No method was tried in time.")
     advice = recommend(cells, prefer=prefer)
     rows = np.arange(len(samples.y)) if samples.train is None else samples.train
-    frame, y = samples.data.iloc[rows], samples.targets[rows]
-    frame = frame[used_columns(frame)]
+    data, y = _used_columns(samples, rows), samples.targets[rows]
+    frame = _safe_indexing(data, rows)
     task = schedule.task_of(advice.method)
     trained = train_task(task, frame, y, n_jobs=jobs)
     pipeline, classifier = trained.estimator, trained.classifier
@@ -102,10 +103,18 @@ def train_model(
         }
     )
     if samples.test is not None:
-        held_out = samples.data.iloc[samples.test][list(frame.columns)]
+        held_out = _safe_indexing(data, samples.test)
         facts["test_error"] = 1 - float(pipeline.score(held_out, samples.targets[samples.test]))
-    nominal = [name for name in bunch.nominal if name in frame.columns]
-    return Model(pipeline, list(frame.columns), nominal, facts)
+    features = list(getattr(frame, "columns", []))
+    nominal = [name for name in bunch.nominal if name in features]
+    return Model(pipeline, features, nominal, facts, bunch.get("reading", {}))
+
+
+def _used_columns(samples: Samples, rows: NDArray[Any]) -> Any:
+    """Return the samples without the columns that tell nothing about the rows of the training."""
+    if issparse(samples.data):
+        return samples.data
+    return samples.data[used_columns(samples.data.iloc[rows], samples.text)]
 
 
 def _facts(advice: Recommendation, failures: list[Failure]) -> dict[str, Any]:

@@ -19,9 +19,9 @@ from polychotomy.cli._disk import (
     check_can_write,
     print_column_remarks,
     printable,
-    read_data,
     report_errors,
 )
+from polychotomy.cli._file_options import FileOptions, reads_files
 from polychotomy.cli._options import (
     BASES,
     DEFAULT_BASE,
@@ -60,15 +60,12 @@ ModelFile = Annotated[
 ]
 
 
+@reads_files
 def fit_command(
     data: Annotated[str, typer.Argument(help="A file of samples, or a known data set.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to put the model.")],
-    target: Annotated[
-        str | None,
-        typer.Option(
-            help="The column of the labels; by default class, target, label or y, else the last."
-        ),
-    ] = None,
+    *,
+    file: FileOptions,
     base: Annotated[
         str, typer.Option(help=f"Binary classifiers to choose from, with commas: {BASES}.")
     ] = DEFAULT_BASE,
@@ -102,7 +99,7 @@ def fit_command(
     check_bases(bases, tuned=tune)
     seconds = parse_budget(budget)
     from polychotomy.cli._fitted_model import train_model
-    from polychotomy.cli._model_files import save_model
+    from polychotomy.cli._model_files import check_model_path, save_model
     from polychotomy.cli._quick_look import hint_at_learner
     from polychotomy.evaluate import Samples
 
@@ -112,9 +109,9 @@ def fit_command(
         report_warnings(),
         open_results(store) as kept,
     ):
-        check_can_write(out)
-        samples = read_data(data, target)
-        print_column_remarks(samples, target)
+        check_model_path(out)
+        samples = file.read(data)
+        print_column_remarks(samples)
         model = train_model(
             samples,
             bases=bases,
@@ -171,13 +168,17 @@ def predict_command(
         float | None,
         typer.Option(min=0, max=1, help="Leave out predictions that are less probable than this."),
     ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Of files of text, if it is not that of the training.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict the classes of samples, as a CSV table.
 
-    Columns may come in any order, and others are ignored. With --reject, a sample whose most
-    probable class is below the threshold gets no class, and "accepted" is no. If the file has the
-    column of labels, the command says how many predictions are wrong.
+    Files are read as that of the training was. Columns may come in any order, and others are
+    ignored. With --reject, a sample whose most probable class is below the threshold gets no class,
+    and "accepted" is no. If the file has the column of labels, the command says how many
+    predictions are wrong.
 
     Examples: `polychotomy predict land.skops new.csv --keep id`, `polychotomy predict land.skops
     new.csv --proba --reject 0.8 -o classes.csv`, `polychotomy predict land.skops - < new.csv`
@@ -189,7 +190,7 @@ def predict_command(
         if out is not None:
             check_can_write(out)
         loaded = load_with_warning(model)
-        new = read_new_samples(loaded, data, keep=split_names(keep))
+        new = read_new_samples(loaded, data, keep=split_names(keep), encoding=encoding)
         table = _predictions(loaded, new.features, proba, reject)
         if both := sorted(new.kept.keys() & table.keys()):
             raise ValueError(f"--keep must not name a column of the predictions. Got {both[0]!r}.")

@@ -1,7 +1,7 @@
 """Samples that a model is asked about: their features, their labels, and columns to keep."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,21 +45,28 @@ class NewSamples:
 
 
 def read_new_samples(
-    model: Model, data: str, *, keep: Sequence[str] = (), target: str | None = None
+    model: Model,
+    data: str,
+    *,
+    keep: Sequence[str] = (),
+    target: str | None = None,
+    encoding: str | None = None,
 ) -> NewSamples:
     """Return the samples of a file, of the standard input for "-", or of a known data set.
 
     The labels are those of the column `target`, by default the one that the model was trained with,
-    if the file has it.
+    if the file has it. Files are read as that of the training was, in another encoding if one is
+    given.
     """
+    reading = model.reading | ({} if encoding is None else {"encoding": encoding})
     with _opened(data) as path:
-        frame, labels = _read(model, path, data, keep, target)
+        frame, labels = _read(model, reading, path, data, keep, target)
     texts = np.array(["" if label is None else str(label) for label in labels], dtype=object)
     labelled = np.flatnonzero(texts != "")
     places = {str(label): place for place, label in enumerate(model.pipeline.classes_)}
     return NewSamples(
         "the standard input" if data == "-" else data,
-        frame[list(model.features)],
+        frame if "sparse" in reading else frame[list(model.features)],
         {name: frame[name].tolist() for name in keep},
         labelled,
         np.array([places.get(text, UNKNOWN) for text in texts[labelled]], dtype=int),
@@ -67,16 +74,28 @@ def read_new_samples(
 
 
 def _read(
-    model: Model, path: str, data: str, keep: Sequence[str], target: str | None
+    model: Model,
+    reading: Mapping[str, Any],
+    path: str,
+    data: str,
+    keep: Sequence[str],
+    target: str | None,
 ) -> tuple[Any, Sequence[Any]]:
     """Return a frame with features and columns to keep, and the labels, none if there are none."""
     if data in {each.name for each in datasets.available()}:
         bunch = datasets.load(data)
         frame, labels = bunch.data, bunch.target
+    elif "sparse" in reading:
+        frame = datasets.read_features(path, (), **reading)
+        names = datasets.read_features(path, (), keep=["label"])
+        labels = names["label"]
+        if keep:
+            raise DataError(f"{data} is a LIBSVM file: there are no columns to keep.")
+        return frame, labels
     else:
         wanted = target or model.facts.get("target")
         extra = [*keep, *([wanted] if wanted else [])]
-        frame = datasets.read_features(path, model.features, model.nominal, keep=extra)
+        frame = datasets.read_features(path, model.features, model.nominal, keep=extra, **reading)
         if target is not None and target not in frame:
             raise DataError(f"{data} has no column {target!r} for the labels.")
         labels = frame.get(wanted, [])

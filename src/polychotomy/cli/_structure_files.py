@@ -9,7 +9,14 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from polychotomy.cli._disk import printable, read_samples, read_text, report_errors, write_text
+from polychotomy.cli._disk import (
+    print_column_remarks,
+    printable,
+    read_text,
+    report_errors,
+    write_text,
+)
+from polychotomy.cli._file_options import FileOptions, reads_files
 from polychotomy.cli._options import flag
 
 if TYPE_CHECKING:
@@ -114,14 +121,11 @@ def convert_structure(
 
 
 @structure_app.command("design")
+@reads_files
 def design_structure(
     data: Annotated[str, typer.Argument(help="A file of samples, or a known data set.")],
-    target: Annotated[
-        str | None,
-        typer.Option(
-            help="The column of the labels; by default class, target, label or y, else the last."
-        ),
-    ] = None,
+    *,
+    file: FileOptions,
     builder: Annotated[Builder, typer.Option(help="How to design it.")] = Builder.linkage,
     distance: Annotated[
         str,
@@ -145,11 +149,15 @@ def design_structure(
     Numbers are standardised, other columns become indicators. Example: `polychotomy structure
     design land.csv --target cover -o land.txt`
     """
+    from polychotomy.evaluate import Preparation
     from polychotomy.structures import format_structure, name_problems
 
     with report_errors():
-        X, y = read_samples(data, target)
-        structure = _design(X, y, builder, distance, method, quantile)
+        samples = file.read(data)
+        print_column_remarks(samples)
+        prepare = Preparation(text=samples.get("text"), dense=True)
+        X = prepare.fit_transform(samples.data)
+        structure = _design(X, samples.target, builder, distance, method, quantile)
         if name is not None:
             structure = name_problems(structure, name)
         write_text(format_structure(structure), out)

@@ -6,8 +6,8 @@ there is one, and the nominal columns. :func:`read_features` reads samples witho
 (pandas).
 """
 
-from polychotomy.datasets._columns import is_usual_target
 from polychotomy.datasets._generate import make_bands, make_waveform
+from polychotomy.datasets._labels import match_labels
 from polychotomy.datasets._load import describe, load
 from polychotomy.datasets._preprocess import column_remarks, make_preprocessor, used_columns
 from polychotomy.datasets._read import read, read_features
@@ -19,11 +19,11 @@ __all__ = [
     "available",
     "column_remarks",
     "describe",
-    "is_usual_target",
     "load",
     "make_bands",
     "make_preprocessor",
     "make_waveform",
+    "match_labels",
     "read",
     "read_features",
     "used_columns",

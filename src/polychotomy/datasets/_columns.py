@@ -8,36 +8,49 @@ from typing import Any
 
 import numpy as np
 
+from polychotomy.datasets._labels import as_labels
 from polychotomy.errors import DataError
 
 _USUAL_NAMES = ("class", "target", "label", "y")
 
 
 def choose_target(columns: Sequence[str], wanted: str | None, path: Path) -> str:
-    """Return the column `wanted`, else one with a usual name, else the last (except "split")."""
-    if wanted is None:
-        for name in _USUAL_NAMES:
-            found = [column for column in columns if column.lower() == name]
-            if len(found) > 1:
-                raise DataError(
-                    f"One column of {path} must hold the classes. Got {listed(found)}: say which "
-                    "of them is the target."
-                )
-            if found:
-                return found[0]
-        return ([c for c in columns if c != "split"] or columns)[-1]
-    if wanted not in columns:
-        near = get_close_matches(wanted, columns, n=1, cutoff=0.5)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise DataError(
-            f"There is no column {wanted!r} in {path}; the columns are {listed(columns)}.{hint}"
-        )
-    return wanted
+    """Return the column `wanted`, else one with a usual name, else the last (except "split").
+
+    Of usual names that differ by case, the one in small letters is taken. Raises DataError if
+    there is none.
+    """
+    if wanted is not None:
+        check_known([wanted], columns, path)
+        return wanted
+    for name in _USUAL_NAMES:
+        alike = [column for column in columns if column.lower() == name]
+        if name in alike or len(alike) == 1:
+            return name if name in alike else alike[0]
+        if alike:
+            raise DataError(
+                f"{path} has the columns {listed(alike)}. Say which of them is the target."
+            )
+    return ([c for c in columns if c != "split"] or list(columns))[-1]
 
 
-def is_usual_target(name: str) -> bool:
-    """Whether a column with this name is the default target, whatever its position."""
-    return name.lower() in _USUAL_NAMES
+def check_known(wanted: Sequence[str], columns: Sequence[str], path: Path) -> None:
+    """Raise DataError if one of the columns does not exist."""
+    for name in wanted:
+        if name not in columns:
+            near = get_close_matches(name, columns, n=1, cutoff=0.5)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise DataError(
+                f"There is no column {name!r} in {path}; the columns are {listed(columns)}.{hint}"
+            )
+
+
+def target_remarks(columns: Sequence[str], target: str) -> list[str]:
+    """Return a remark on a target that was found, unless its name is usual and its own."""
+    alike = [c for c in columns if c.lower() == target.lower() and c != target]
+    if target.lower() in _USUAL_NAMES and not alike:
+        return []
+    return [f"The classes are those of the column {target!r}."]
 
 
 def check_names(columns: Sequence[str], path: Path) -> None:
@@ -50,28 +63,20 @@ def check_names(columns: Sequence[str], path: Path) -> None:
 
 
 def check_target(y: Any, name: str, path: Path) -> Any:
-    """Return the labels as an array, whole numbers as integers, or raise DataError."""
-    missing = int(y.isna().sum())
-    if missing:
-        rows, have, them = ("row", "has", "it") if missing == 1 else ("rows", "have", "them")
-        raise DataError(
-            f"{missing} {rows} of {path} {have} no label in the column {name!r}; remove {them}."
-        )
-    labels = y.astype(object).to_numpy() if y.dtype == "category" else y.to_numpy()
-    if labels.dtype.kind == "f":
-        if not np.array_equal(labels, np.round(labels)):
-            raise DataError(
-                f"The column {name!r} of {path} contains fractions, not classes; "
-                "predicting numbers is regression. Choose another target."
-            )
-        labels = labels.astype(np.int64)
+    """Return the labels as an array, or raise DataError. None of them may be missing."""
     try:
-        n_classes = len(set(labels))
+        labels = as_labels(y)
     except TypeError:
         raise DataError(
             f"The column {name!r} of {path} must contain single values, not lists. "
             "Choose another target."
         ) from None
+    except ValueError:
+        raise DataError(
+            f"The column {name!r} of {path} contains fractions, not classes; "
+            "predicting numbers is regression. Choose another target."
+        ) from None
+    n_classes = len(set(labels.tolist()))
     if n_classes < 2:
         raise DataError(
             f"The column {name!r} of {path} must contain at least two classes. Got one."
@@ -85,12 +90,9 @@ def check_target(y: Any, name: str, path: Path) -> Any:
 
 
 def check_features(frame: Any, path: Path) -> None:
-    """Raise DataError for tables without features, empty columns and infinite values."""
+    """Raise DataError for tables without features, and for infinite values."""
     if frame.shape[1] == 0:
         raise DataError(f"{path} must have at least one column besides the labels.")
-    empty = frame.columns[frame.isna().all()]
-    if len(empty):
-        raise DataError(f"All values are missing in these columns of {path}: {listed(empty)}.")
     numbers = frame.select_dtypes("number")
     infinite = numbers.columns[np.isinf(numbers.to_numpy(float, na_value=np.nan)).any(axis=0)]
     if len(infinite):

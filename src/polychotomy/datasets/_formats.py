@@ -1,10 +1,10 @@
-"""Readers of CSV, Parquet, ARFF and LIBSVM files, which return data frames."""
+"""Readers of files: CSV, Parquet, ARFF, Excel and NumPy as data frames, LIBSVM as sparse rows."""
 
 import csv
 import re
 import warnings
-import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from codecs import lookup
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from gzip import open as open_gzip
 from io import StringIO
@@ -12,39 +12,45 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
+
+from polychotomy.arrays import Array
 from polychotomy.datasets._columns import check_names, choose_target
+from polychotomy.datasets._reading import Reading
 from polychotomy.errors import DataError, require
 
 Frame = Any  # a pandas.DataFrame; pandas is imported when it is needed
-
-NO_TARGET = ""  # for files that need no labels
 
 _MISSING = ["", "NA", "NaN", "nan", "N/A", "null", "?"]
 _TRUTH = {
     text: text.lower() == "true" for text in ("True", "TRUE", "true", "False", "FALSE", "false")
 }
 _SAMPLE = 2**18
-_DENSE_LIMIT = 4 * 2**30
+_CSV = "a table of text (CSV)"
 _DECIMAL = {mark: re.compile(rf"[-+]?\d*{re.escape(mark)}\d+") for mark in ".,"}
 
 
-def read_csv(
-    path: Path, target: str | None, nominal: Collection[str] = (), kept: Collection[str] = ()
-) -> Frame:
-    """Read a text table with a header; the delimiter is a comma, semicolon, tab or bar.
+def read_csv(path: Path, reading: Reading) -> Frame:
+    """Read a text table; the delimiter is a comma, semicolon, tab or bar.
 
-    The target is needed because "NA" or "?" is a label there, but a missing value elsewhere. A
-    first column without a name contains row numbers and is dropped. Columns in `nominal` keep
-    their text, such as "01", except for truth values; those in `kept` keep it in any case, and only
-    empty fields are missing there.
+    The target is needed because "NA" or "?" is a label there, but a missing value elsewhere, and
+    because labels keep their text. So do nominal columns, except for truth values, columns of text,
+    and those to keep, in which only empty fields are missing. A first column without a name
+    contains row numbers and is dropped.
     """
-    with _expecting(path, "a table of text (CSV)"):
-        rows, delimiter = _first_rows(path)
-        header = _header(path, rows)
+    with _expecting(path, _CSV):
+        rows, delimiter = _first_rows(path, reading.encoding)
+        if reading.header is True:
+            header = _header(path, rows)
+        else:
+            header = reading.names(len(rows[0]), path)
         missing: dict[str, list[str]] = dict.fromkeys(header, _MISSING)
-        missing |= {name: [""] for name in kept}
-        if target != NO_TARGET:
-            missing[choose_target(header, target, path)] = [""]
+        missing |= {name: [""] for name in reading.kept}
+        texts = reading.as_written
+        if reading.labelled:
+            labels = choose_target(header, reading.target, path)
+            missing[labels] = [""]
+            texts.add(labels)
         pd = require("pandas", extra="data")
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # lines that are too long
@@ -53,22 +59,22 @@ def read_csv(
                 sep=delimiter,
                 decimal=_decimal(rows, delimiter),
                 names=header,
-                header=0,
+                header=0 if reading.header is True else None,
                 index_col=False,
                 skipinitialspace=True,
                 keep_default_na=False,
                 na_values=missing,
-                encoding="utf-8-sig",
+                encoding=_codec(reading.encoding),
                 low_memory=False,
-                dtype={name: str for name in header if name in nominal or name in kept},
+                dtype={name: str for name in header if name in texts},
             )
-    for name in frame.columns.intersection(list(nominal)):
+    for name in frame.columns.intersection(list(reading.nominal)):
         if frame[name].dropna().isin(_TRUTH).all():  # as pandas does when it infers types
             frame[name] = frame[name].map(_TRUTH)
     return frame.drop(columns=[""]) if "" in header else frame
 
 
-def read_parquet(path: Path, target: str | None) -> Frame:
+def read_parquet(path: Path, reading: Reading) -> Frame:
     """Read a Parquet file, with pyarrow."""
     with path.open("rb") as file:
         if file.read(4) != b"PAR1":
@@ -80,14 +86,73 @@ def read_parquet(path: Path, target: str | None) -> Frame:
     return frame.reset_index(drop=True)
 
 
-def read_arff(path: Path, target: str | None) -> Frame:
+def read_excel(path: Path, reading: Reading) -> Frame:
+    """Read the first sheet of an Excel file, with openpyxl."""
+    pd = require("pandas", extra="data")
+    require("openpyxl", extra="excel")
+    with _expecting(path, "an Excel file"):
+        frame = pd.read_excel(
+            path,
+            header=0 if reading.header is True else None,
+            engine="openpyxl",
+            keep_default_na=False,
+            na_values=[""],
+        )
+        if reading.header is True:
+            frame.columns = ["" if f"{c}".startswith("Unnamed: ") else f"{c}" for c in frame]
+        else:
+            frame.columns = reading.names(frame.shape[1], path)
+        target = choose_target(list(frame), reading.target, path) if reading.labelled else None
+        for name in frame.select_dtypes(["object", "string"]):
+            if name != target:
+                values = frame[name].astype(object)
+                frame[name] = values.mask(values.isin(_MISSING), None).infer_objects()
+    return frame
+
+
+def read_npz(path: Path, reading: Reading) -> Frame:
+    """Read arrays of NumPy: X and y, and split if there is one; or parts called train and test.
+
+    The features are called x1, x2, …; of arrays with more dimensions each sample is flattened.
+    """
+    with _expecting(path, "a NumPy file (.npz)"), np.load(path, allow_pickle=False) as file:
+        arrays = {name.lower(): file[name] for name in file.files}
+    parts = [name for name in ("train", "test") if f"x_{name}" in arrays]
+    names = [f"x_{part}" for part in parts] or ["x"]
+    if any(name not in arrays or arrays[name].ndim < 2 for name in names):
+        raise DataError(f"{path} must contain an array X with a row for each sample.")
+    X = np.concatenate([arrays[name].reshape(len(arrays[name]), -1) for name in names])
+    columns: dict[str, Any] = {f"x{i}": values for i, values in enumerate(X.T, start=1)}
+    if parts:
+        columns["split"] = np.repeat(parts, [len(arrays[name]) for name in names])
+    elif "split" in arrays:
+        split = arrays["split"]
+        numbers = split.dtype.kind in "iub"
+        columns["split"] = np.where(split == 0, "train", "test") if numbers else split
+    labels = [name.replace("x", "y", 1) for name in names]
+    if reading.labelled:
+        if any(name not in arrays for name in labels):
+            raise DataError(f"{path} must contain an array y with a label for each sample.")
+        columns["y"] = np.concatenate([arrays[name].ravel() for name in labels])
+    lengths = {len(values) for values in columns.values()}
+    if len(lengths) > 1:
+        raise DataError(f"The arrays of {path} must have a row for each sample. Got {lengths}.")
+    return require("pandas", extra="data").DataFrame(columns)
+
+
+def read_arff(path: Path, reading: Reading) -> Frame:
     """Read an ARFF file with numeric and nominal attributes, through SciPy."""
     from scipy.io import arff
 
     pd = require("pandas", extra="data")
-    with _expecting(path, "an ARFF file of numeric and nominal attributes"), _text(path) as file:
+    with (
+        _expecting(path, "an ARFF file of numeric and nominal attributes"),
+        _text(path, reading.encoding) as file,
+    ):
         # SciPy stores nominal values as ASCII, so other letters are written as numbers.
-        text = file.read().encode("ascii", "xmlcharrefreplace").decode("ascii")
+        text = (
+            file.read().replace("&", "&#38;").encode("ascii", "xmlcharrefreplace").decode("ascii")
+        )
         records, meta = arff.loadarff(StringIO(text))
         columns = {}
         for name, kind in zip(meta.names(), meta.types(), strict=True):
@@ -101,20 +166,16 @@ def read_arff(path: Path, target: str | None) -> Frame:
     return pd.DataFrame(columns)
 
 
-def read_libsvm(path: Path, target: str | None) -> Frame:
-    """Read a LIBSVM file: features x1, x2, … and, last, a column "label"."""
+def read_libsvm(path: Path) -> tuple[Any, Array]:
+    """Read a LIBSVM file: the features as a sparse array, and the labels."""
+    from scipy.sparse import csr_array
     from sklearn.datasets import load_svmlight_file
 
     with _expecting(path, "a LIBSVM file"):
         X, y = load_svmlight_file(str(path))
-    if 8 * X.shape[0] * X.shape[1] > _DENSE_LIMIT:
-        raise DataError(
-            f"{path} has {X.shape[0]} x {X.shape[1]} numbers, mostly zeros: too many when dense. "
-            "Read it with sklearn.datasets.load_svmlight_file and fit the sparse matrix."
-        )
-    columns = [f"x{i}" for i in range(1, X.shape[1] + 1)]
-    frame = require("pandas", extra="data").DataFrame(X.toarray(), columns=columns)
-    return frame.assign(label=y)
+    small = max(X.nnz, *X.shape) < 2**31
+    kind = np.int32 if small else np.int64  # many learners take no others than 32 bits
+    return csr_array((X.data, X.indices.astype(kind), X.indptr.astype(kind)), shape=X.shape), y
 
 
 def _arff_value(text: str) -> str:
@@ -123,27 +184,30 @@ def _arff_value(text: str) -> str:
     return re.sub(r"&#(\d+);", lambda match: chr(int(match[1])), text)
 
 
-READERS: dict[str, Callable[..., Frame]] = {
+READERS: dict[str, Callable[[Path, Reading], Frame]] = {
     ".csv": read_csv,
     ".tsv": read_csv,
     ".txt": read_csv,
     ".data": read_csv,
     ".parquet": read_parquet,
     ".arff": read_arff,
-    ".libsvm": read_libsvm,
-    ".svmlight": read_libsvm,
-    ".svm": read_libsvm,
+    ".xlsx": read_excel,
+    ".npz": read_npz,
 }
+SPARSE = (".libsvm", ".svmlight", ".svm")
 
 
-def _first_rows(path: Path) -> tuple[list[list[str]], str]:
+def _first_rows(path: Path, encoding: str) -> tuple[list[list[str]], str]:
     """Return the fields of the first lines, and their delimiter."""
-    with _text(path) as file:
+    with _text(path, encoding) as file:
         sample = file.read(_SAMPLE)
+        while part := file.read(_SAMPLE):
+            if "\0" in part:
+                raise _not_what_it_says(path, _CSV, "it contains a NUL character")
     if not sample.strip():
         raise DataError(f"{path} is empty.")
     if any(ord(c) < 32 and c not in "\t\n\r\f" for c in sample):
-        raise _not_what_it_says(path, "a table of text (CSV)")
+        raise _not_what_it_says(path, _CSV)
     cut = len(sample) == _SAMPLE
     tables = {d: _fields(sample, d, cut=cut) for d in ",;\t|"}
 
@@ -181,7 +245,10 @@ def _header(path: Path, rows: Sequence[Sequence[str]]) -> list[str]:
         any(row[j].strip() == name for row in rows[1:] if len(row) > j) for j, name in others
     )
     if is_sample or any(b <= a for a, b in pairwise(numbers)):
-        raise DataError(f"The first line of {path} must name the columns. Got numbers.")
+        raise DataError(
+            f"The first line of {path} must name the columns. Got numbers. If it is a sample, say "
+            "that there is no header."
+        )
     check_names(names[1:] if names[0] == "" else names, path)
     return names
 
@@ -193,38 +260,37 @@ def _decimal(rows: list[list[str]], delimiter: str) -> str:
     return "," if delimiter != "," and commas and not points else "."
 
 
-def _text(path: Path) -> TextIO:
-    if path.suffix == ".gz":
-        return open_gzip(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+def _text(path: Path, encoding: str) -> TextIO:
+    opener = open_gzip if path.suffix == ".gz" else open
+    return opener(path, "rt", encoding=_codec(encoding), newline="")
+
+
+def _codec(encoding: str) -> str:
+    """Return the encoding, of UTF-8 the one that skips a mark at the start; or raise DataError."""
+    try:
+        name = lookup(encoding).name
+    except LookupError:
+        raise DataError(
+            f"The encoding {encoding!r} is unknown. Some that are known: utf-8, latin-1, utf-16."
+        ) from None
+    return "utf-8-sig" if name == "utf-8" else name
 
 
 @contextmanager
 def _expecting(path: Path, kind: str) -> Iterator[None]:
     """Turn a parser's exception into a DataError with a message for the user."""
-    from scipy.io.arff import ArffError
-
     try:
         yield
-    except (DataError, FileNotFoundError, IsADirectoryError, PermissionError, ImportError):
+    except (DataError, ImportError, MemoryError):
         raise
-    except UnicodeDecodeError as error:
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except UnicodeError as error:
         raise DataError(
-            f"{path} is not UTF-8 text. If it is text in another encoding, such as Latin-1 or "
-            "UTF-16, save it as UTF-8 (in spreadsheets: CSV UTF-8)."
+            f"{path} is not text in the encoding that was expected, UTF-8 unless another is given. "
+            "Give its encoding, such as latin-1 or utf-16, or save it as UTF-8."
         ) from error
-    except (
-        ArffError,
-        csv.Error,
-        OSError,
-        EOFError,
-        zlib.error,
-        ValueError,
-        LookupError,
-        NotImplementedError,
-        StopIteration,
-        Warning,
-    ) as error:
+    except Exception as error:  # a damaged file can make any part of a parser fail
         raise _not_what_it_says(path, kind, str(error)) from error
 
 

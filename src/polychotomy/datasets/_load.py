@@ -8,6 +8,7 @@ from zlib import crc32
 import numpy as np
 
 from polychotomy.datasets._generate import make_waveform
+from polychotomy.datasets._labels import as_labels
 from polychotomy.datasets._read import make_categorical, read
 from polychotomy.datasets._registry import PAPERS, DataSet, find
 from polychotomy.errors import DataError, require, unknown_name
@@ -143,7 +144,7 @@ def _from_openml(known: DataSet) -> Any:
         if (numbers.isna() == frame[column].isna()).all():
             frame[column] = numbers
     nominal = make_categorical(frame)
-    y = _labels(found.target)
+    y = as_labels(found.target)
     train, test = _split_by_order(y, known)
     bunch = Bunch(
         data=frame, target=y, train=train, test=test, nominal=nominal, source=f"OpenML {number}"
@@ -165,15 +166,6 @@ _SOURCES: dict[str, Callable[[DataSet], Any]] = {
     "OpenML": _from_openml,
     "nowhere": _from_nowhere,
 }
-
-
-def _labels(target: Any) -> Any:
-    """Return labels as an array, numbers as integers."""
-    labels = target.astype(object).to_numpy()
-    try:
-        return labels.astype(np.int64)
-    except ValueError:
-        return labels
 
 
 def _split_by_order(y: Any, known: DataSet) -> tuple[Any, Any]:

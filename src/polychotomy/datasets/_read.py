@@ -1,7 +1,7 @@
 """Reading of users' own files into the same form as the known data sets."""
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +13,40 @@ from polychotomy.datasets._columns import (
     check_target,
     choose_target,
     listed,
+    target_remarks,
 )
-from polychotomy.datasets._formats import NO_TARGET, READERS, read_csv, read_libsvm
+from polychotomy.datasets._dates import as_days, date_format
+from polychotomy.datasets._formats import READERS, SPARSE, read_libsvm
+from polychotomy.datasets._reading import Reading, ways_of_text
 from polychotomy.errors import DataError, require
 
 
-def read(path: str | os.PathLike[str], target: str | None = None) -> Any:
+def read(
+    path: str | os.PathLike[str],
+    target: str | None = None,
+    *,
+    drop: Sequence[str] = (),
+    nominal: Sequence[str] = (),
+    text: Mapping[str, str] | Sequence[str] = (),
+    encoding: str = "utf-8",
+    header: bool = True,
+) -> Any:
     r"""Read a file of labelled samples; the format follows from its name.
 
-    * ``.csv``, ``.tsv``, ``.txt``, ``.data``: UTF-8 text with a header; comma, semicolon, tab or
-      bar between the fields. Missing values: an empty field, NA, NaN, N/A, null or "?".
+    * ``.csv``, ``.tsv``, ``.txt``, ``.data``: text with a header; comma, semicolon, tab or bar
+      between the fields. Missing values: an empty field, NA, NaN, N/A, null or "?".
     * ``.parquet``: needs pyarrow.
+    * ``.xlsx``: the first sheet; needs openpyxl.
     * ``.arff``: numeric and nominal attributes.
-    * ``.libsvm``, ``.svmlight``, ``.svm``: features x1, x2, …; the target is called label.
+    * ``.npz``: arrays X and y of NumPy; the features are called x1, x2, …, the target y.
+    * ``.libsvm``, ``.svmlight``, ``.svm``: sparse rows; features x1, x2, …; the target is called
+      label.
 
-    All except Parquet may be compressed, with ``.gz`` at the end. Numbers stay numbers; every other
-    column is nominal and becomes categorical. A column "split" with the values train and test is a
-    fixed split.
+    Text files, ARFF and LIBSVM may be compressed, with ``.gz`` at the end. Numbers stay numbers,
+    dates become days since 1970; every other column is nominal and becomes categorical. A column
+    "split" with the values train and test is a fixed split. Rows without a label and columns
+    without a value are left out. Labels are integers if all of them are written as plain integers,
+    and texts otherwise.
 
     Parameters
     ----------
@@ -37,19 +54,32 @@ def read(path: str | os.PathLike[str], target: str | None = None) -> Any:
         The file.
     target : str or None
         The column with the classes; by default one called class, target, label or y, else the last.
+    drop, nominal : sequence of str
+        Columns to leave out, and columns whose numbers are only names.
+    text : mapping of str to {"words", "chars"}, or sequence of str
+        Columns of text, which :func:`make_preprocessor` turns into frequencies of their words, or
+        of sequences of up to four characters.
+    encoding : str, default="utf-8"
+        Of files of text.
+    header : bool, default=True
+        Whether the first line of a text or Excel file names the columns. If not, they are called
+        x1, x2, …
 
     Returns
     -------
     Bunch
-        ``data`` (frame of features), ``target`` (array of labels), ``train`` and ``test`` (row
-        numbers, or None), ``nominal`` (names of columns), ``target_name`` (the column of the
-        labels), ``name``, ``DESCR``, ``source``.
+        ``data`` (frame of features; of LIBSVM files a sparse array), ``target`` (array of labels),
+        ``train`` and ``test`` (row numbers, or None), ``nominal`` (names of columns), ``text``
+        (columns of text), ``target_name`` (the column of the labels), ``remarks`` (sentences on
+        what was left out or converted), ``reading`` (what :func:`read_features` needs to read more
+        samples in the same way), ``name``, ``DESCR``, ``source``.
 
     Raises
     ------
     DataError
-        If the file has another format than its name says, the target is missing or has no classes,
-        columns have equal names or no values, or there are no rows or no features.
+        If the file has another format than its name says, a column that is named does not exist,
+        the target has no classes, columns have equal names, numbers are infinite, or there are no
+        rows or no features.
     FileNotFoundError
         If the file does not exist.
 
@@ -67,7 +97,15 @@ def read(path: str | os.PathLike[str], target: str | None = None) -> Any:
     ((3, 2), ['skin'], ['apple', 'orange', 'apple'])
     """
     path = Path(path)
-    return _bunch(_reader(path)(path, target), target, path)
+    reading = Reading(
+        target,
+        drop=tuple(drop),
+        nominal=tuple(nominal),
+        text=ways_of_text(text),
+        encoding=encoding,
+        header=header,
+    )
+    return _sparse_bunch(path, reading) if _ending(path) in SPARSE else _bunch(path, reading)
 
 
 def read_features(
@@ -75,9 +113,17 @@ def read_features(
     names: Sequence[str],
     nominal: Collection[str] = (),
     *,
+    text: Collection[str] = (),
+    dates: Mapping[str, str] | None = None,
+    target: str | None = None,
+    encoding: str = "utf-8",
+    header: bool | Sequence[str] = True,
+    sparse: int | None = None,
     keep: Sequence[str] = (),
 ) -> Any:
     r"""Read the features of samples to classify; other columns of the file are ignored.
+
+    The keyword arguments are those in ``reading`` of what :func:`read` returns.
 
     Parameters
     ----------
@@ -86,15 +132,26 @@ def read_features(
     names : sequence of str
         The features to return, in this order. In a LIBSVM file, which omits zeros, missing
         features are 0.
-    nominal : collection of str
-        The nominal features; all others must be numbers.
+    nominal, text : collection of str
+        The nominal features, and those of text; all others must be numbers.
+    dates : mapping of str to str
+        The features that are dates, and how they are written.
+    target : str or None
+        The column of the labels, which a file without a header may lack.
+    encoding : str
+        Of files of text.
+    header : bool or sequence of str
+        Whether the first line names the columns; if not, their names may be given.
+    sparse : int or None
+        Number of features, if LIBSVM files are to be returned as sparse arrays.
+
     keep : sequence of str
         Further columns to return, where the file has them, such as names of samples or labels.
 
     Returns
     -------
-    DataFrame
-        The features, in which values may be missing, then the columns to keep, as texts.
+    DataFrame or sparse array
+        These columns, in which values may be missing, then those to keep, as texts.
 
     Raises
     ------
@@ -115,28 +172,52 @@ def read_features(
     [[150, 'smooth'], [120, 'rough']]
     """
     path = Path(path)
-    reader = _reader(path)
+    pd = require("pandas", extra="data")
+    if _ending(path) in SPARSE:
+        X, y = read_libsvm(path)
+        if sparse is not None:
+            return _as_wide(X, sparse)
+        known = {f"x{i}": i - 1 for i in range(1, X.shape[1] + 1)}
+        columns = {
+            name: X[:, [known[name]]].toarray().ravel() if name in known else np.zeros(X.shape[0])
+            for name in names
+        }
+        if "label" in keep:
+            columns["label"] = [f"{label:.15g}" for label in y]
+        return pd.DataFrame(columns)
+    if sparse is not None:
+        raise DataError(f"{path} must be a LIBSVM file, as the samples of the training were.")
     keep = [name for name in keep if name not in names]
-    # Other formats declare what is text.
-    known = {"nominal": nominal, "kept": keep} if reader is read_csv else {}
-    frame = reader(path, NO_TARGET, **known)
-    check_names(list(frame.columns), path)
-    if len(frame) == 0:
-        raise DataError(f"{path} has no rows.")
-    if reader is read_libsvm:
-        frame = frame.assign(**{name: 0.0 for name in names if name not in frame})
-    lacking = [name for name in names if name not in frame]
+    frame = _frame(
+        path,
+        Reading(
+            target,
+            labelled=False,
+            nominal=tuple(nominal),
+            text=dict.fromkeys(text, "words"),
+            encoding=encoding,
+            header=header if isinstance(header, bool) else tuple(header),
+            kept=tuple(keep),
+        ),
+    )
+    lacking = [name for name in names if name not in frame.columns]
     if lacking:
         raise DataError(
             f"{path} must have the columns {listed(names)}. It lacks {listed(lacking)}."
         )
-    return require("pandas", extra="data").DataFrame(
-        {
-            name: _nominal(frame[name]) if name in nominal else _numbers(frame[name], path)
-            for name in names
-        }
-        | {name: _texts(frame[name]) for name in keep if name in frame}
-    )
+    kept = {name: _texts(frame[name]) for name in keep if name in frame}
+    frame = frame[list(names)].copy()
+    for name in names:
+        if name in text:
+            frame[name] = frame[name].astype(object)
+        elif name in nominal:
+            frame[name] = _nominal(frame[name])
+        elif dates and name in dates:
+            frame[name] = _checked(frame[name], as_days(frame[name], dates[name]), "dates", path)
+        elif frame[name].dtype.kind not in "iuf" or np.isinf(frame[name].to_numpy()).any():
+            numbers = pd.to_numeric(frame[name], errors="coerce").astype(float)
+            frame[name] = _checked(frame[name], numbers, "finite numbers", path)
+    return frame.assign(**kept)
 
 
 def _texts(column: Any) -> Any:
@@ -155,72 +236,160 @@ def _nominal(column: Any) -> Any:
     return column.astype("category")
 
 
-def _numbers(column: Any, path: Path) -> Any:
-    """Return a column as numbers, or raise DataError for the first value that is not one."""
-    numbers = require("pandas", extra="data").to_numeric(column, errors="coerce").astype(float)
+def _checked(column: Any, numbers: Any, what: str, path: Path) -> Any:
+    """Return the numbers, or raise DataError for the first value of the column that is not one."""
     wrong = np.flatnonzero((numbers.isna() & column.notna()) | np.isinf(numbers))
     if wrong.size:
         raise DataError(
-            f"The column {column.name!r} of {path} must contain finite numbers. "
+            f"The column {column.name!r} of {path} must contain {what}. "
             f"Got {str(column.iloc[wrong[0]])[:50]!r} in row {wrong[0] + 1}."
         )
-    return column if column.dtype.kind in "iuf" else numbers
+    return numbers
 
 
-def _reader(path: Path) -> Callable[..., Any]:
-    """Return the reader of a file, by the ending of its name."""
+def _ending(path: Path) -> str:
+    """Return the ending of a file that exists, without .gz, or raise DataError."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
-    endings = [suffix.lower() for suffix in path.suffixes if suffix != ".gz"]
-    if not endings or endings[-1] not in READERS:
+    ending = next((s.lower() for s in reversed(path.suffixes) if s != ".gz"), "")
+    if ending not in (*READERS, *SPARSE):
         raise DataError(
-            f"The format of {path} is unknown: its name must end in one of {', '.join(READERS)}."
+            f"The format of {path} is unknown: its name must end in one of "
+            f"{', '.join((*READERS, *SPARSE))}."
         )
     if path.stat().st_size == 0:
         raise DataError(f"{path} is empty.")
-    return READERS[endings[-1]]
+    return ending
 
 
-def _bunch(frame: Any, target: str | None, path: Path) -> Any:
-    """Split a validated frame into features and labels."""
-    from sklearn.utils import Bunch
-
+def _frame(path: Path, reading: Reading) -> Any:
+    """Return all columns of a file."""
+    frame = READERS[_ending(path)](path, reading)
     check_names(list(frame.columns), path)
     if len(frame) == 0:
         raise DataError(f"{path} has no rows.")
-    target = choose_target(list(frame.columns), target, path)
-    y = frame.pop(target)
-    train, test = _split(frame)
+    return frame.copy()  # in one piece: pandas is slow with thousands of separate columns
+
+
+def _bunch(path: Path, reading: Reading) -> Any:
+    """Split a table into features and labels."""
+    frame = _frame(path, reading)
+    columns = list(frame.columns)
+    target = choose_target(columns, reading.target, path)
+    reading.check(columns, target, path)
+    remarks = target_remarks(columns, target) if reading.target is None else []
+    frame, unlabelled = _labelled(frame, target, path)
+    y = frame[target]
+    train, test, split = _split(frame)
+    frame = frame.drop(columns=[target, *split, *reading.drop])
+    empty = frame.columns[frame.isna().all()]
+    frame = frame.drop(columns=empty)
+    dates = _dates_to_days(frame, [*reading.nominal, *reading.text])
     check_features(frame, path)
-    y = check_target(y, target, path)
-    nominal = make_categorical(frame)
-    return Bunch(
+    for said, names in {
+        "Left out, since all values are missing": list(empty),
+        "Read as dates, in days since 1970": [n for n, how in dates.items() if how != "duration"],
+    }.items():
+        remarks += [f"{said}: {listed(names)}."] if names else []
+    nominal = make_categorical(frame, reading)
+    return _made_bunch(
+        path,
         data=frame,
-        target=y,
+        target=check_target(y, target, path),
         target_name=target,
         train=train,
         test=test,
         nominal=nominal,
-        name=path.name.partition(".")[0],
-        DESCR="",
-        source=str(path),
+        text={name: way for name, way in reading.text.items() if name in frame},
+        remarks=remarks + unlabelled,
+        reading={
+            "text": list(reading.text),
+            "dates": dates,
+            "target": target,
+            "encoding": reading.encoding,
+            "header": columns if reading.header is False else True,
+        },
     )
 
 
-def _split(frame: Any) -> tuple[Any, Any]:
-    """Remove the column "split" if there is one, and return the rows of its parts."""
+def _sparse_bunch(path: Path, reading: Reading) -> Any:
+    """Return the samples of a LIBSVM file, which stay sparse."""
+    pd = require("pandas", extra="data")
+    X, y = read_libsvm(path)
+    if reading.drop or reading.as_written:
+        raise DataError(f"The features of {path}, a LIBSVM file, are numbers and all of them used.")
+    if X.shape[0] == 0:
+        raise DataError(f"{path} has no rows.")
+    target = choose_target(["label"], reading.target, path)
+    return _made_bunch(
+        path,
+        data=X,
+        target=check_target(pd.Series(y), target, path),
+        target_name=target,
+        train=None,
+        test=None,
+        nominal=[],
+        text={},
+        remarks=[],
+        reading={"sparse": X.shape[1]},
+    )
+
+
+def _made_bunch(path: Path, **parts: Any) -> Any:
+    from sklearn.utils import Bunch
+
+    name = os.fsencode(path.name.partition(".")[0]).decode("utf-8", "replace")
+    return Bunch(**parts, name=name, DESCR="", source=str(path))
+
+
+def _labelled(frame: Any, target: str, path: Path) -> tuple[Any, list[str]]:
+    """Return the rows that have a label, and a remark if some have none."""
+    has = frame[target].notna()
+    missing = len(frame) - int(has.sum())
+    if missing == 0:
+        return frame, []
+    if missing == len(frame):
+        raise DataError(f"No row of {path} has a label in the column {target!r}.")
+    remark = f"Left out, since they have no label: {missing} of {len(frame)} rows."
+    return frame[has].reset_index(drop=True), [remark]
+
+
+def _split(frame: Any) -> tuple[Any, Any, list[str]]:
+    """Return the rows of the parts of a fixed split, and the column that says it."""
     if "split" not in frame or set(frame["split"]) != {"train", "test"}:
-        return None, None
-    part = frame.pop("split").to_numpy()
-    return np.flatnonzero(part == "train"), np.flatnonzero(part == "test")
+        return None, None, []
+    part = frame["split"].to_numpy()
+    return np.flatnonzero(part == "train"), np.flatnonzero(part == "test"), ["split"]
 
 
-def make_categorical(frame: Any) -> list[str]:
-    """Make all columns categorical except numbers and dates, and return their names."""
-    names = frame.select_dtypes(exclude=["number", "datetime", "datetimetz", "timedelta"]).columns
+def _dates_to_days(frame: Any, others: Collection[str]) -> dict[str, str]:
+    """Turn dates into numbers, and return how they were written."""
+    dates = {}
+    kinds = frame.dtypes
+    for name in kinds.index[[kind.kind not in "iufb" for kind in kinds]].difference(others):
+        how = date_format(frame[name])
+        if how is not None:
+            dates[name] = how
+            frame[name] = as_days(frame[name], how)
+    return dates
+
+
+def _as_wide(X: Any, n_features: int) -> Any:
+    """Return sparse rows with this number of features: the first, or zeros after them."""
+    from scipy.sparse import csr_array
+
+    X = X[:, :n_features]
+    return csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
+
+
+def make_categorical(frame: Any, reading: Reading | None = None) -> list[str]:
+    """Make all columns categorical except numbers, dates and texts, and return their names."""
+    reading = reading or Reading()
+    others = frame.select_dtypes(exclude=["number", "datetime", "datetimetz", "timedelta"]).columns
+    names = [n for n in frame.columns if n in {*others, *reading.nominal} - {*reading.text}]
     try:
         for name in names:
-            frame[name] = frame[name].astype("category")
+            frame[name] = _nominal(frame[name])
     except TypeError:
         raise DataError(f"Columns must contain single values, unlike {listed([name])}.") from None
-    return list(names)
+    return names

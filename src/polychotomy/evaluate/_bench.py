@@ -21,7 +21,7 @@ from polychotomy.classifiers import Cost, cost_of, remember_outputs
 from polychotomy.evaluate._cell import Cell, Failure
 from polychotomy.evaluate._contestant import Contestant, trained_for
 from polychotomy.evaluate._naming import current_versions, digest
-from polychotomy.evaluate._preparation import make_preparation
+from polychotomy.evaluate._preparation import needs_dense
 from polychotomy.evaluate._samples import Samples
 from polychotomy.evaluate._shared_training import shared_rows, trains_jointly
 from polychotomy.evaluate._task import Task
@@ -154,7 +154,7 @@ class Bench:
 
     def _once(self, what: tuple[Any, ...], task: Task, make: Callable[[Task], Any]) -> Any:
         """Compute once for tasks prepared alike, and replay warnings and errors for later ones."""
-        name = *what, task.preparation
+        name = *what, task.preparation, needs_dense(task.method.classifier)
         if name not in self._made:
             made, failed = None, None
             with _caught_warnings() as caught:
@@ -174,7 +174,7 @@ class Bench:
         X, y, classifier = self._samples.data, self._samples.y, task.method.classifier
         X_train, _ = _safe_split(classifier, X, y, task.train)
         X_test, _ = _safe_split(classifier, X, y, task.test, task.train)
-        prepare = make_preparation(task.preparation)
+        prepare = task.make_preparation()
         if prepare is None:
             return X_train, X_test
         return prepare.fit_transform(X_train), prepare.transform(X_test)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
+from shutil import disk_usage
 from time import monotonic, sleep
 from typing import Any, Self
 
@@ -231,12 +232,15 @@ class Store:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code <= sqlite3.SQLITE_ERROR and isinstance(error, sqlite3.OperationalError):
                 code = sqlite3.SQLITE_CORRUPT  # text that is none, or no table: none of our queries
+            if code == sqlite3.SQLITE_IOERR and disk_usage(self.path.parent).free < _LITTLE:
+                code = sqlite3.SQLITE_FULL  # on a full disk not even its files for writing fit
             reason = _REASONS.get(code, f"cannot be used: {error}.")
             raise StoreError(f"{self.path} {reason}") from error
         except (zlib.error, ValueError, EOFError) as error:  # from unpacking a cell's fields
             raise StoreError(f"{self.path} is damaged. {_ASIDE}") from error
 
 
+_LITTLE = 2**20
 _ASIDE = "Keep it aside, and choose another file for the store."
 _REASONS = {
     sqlite3.SQLITE_BUSY: "is locked by another program. Try again when that has finished.",
@@ -245,6 +249,7 @@ _REASONS = {
     sqlite3.SQLITE_CORRUPT: f"is damaged. {_ASIDE}",
     sqlite3.SQLITE_CANTOPEN: "cannot be opened. See whether its folder exists and can be written.",
     sqlite3.SQLITE_READONLY: "cannot be written. See who may write the file and its folder.",
+    sqlite3.SQLITE_IOERR: "cannot be read or written: the disk reports an error.",
     sqlite3.SQLITE_FULL: "cannot be written: the disk is full.",
 }
 

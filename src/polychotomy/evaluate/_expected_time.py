@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from polychotomy.evaluate._bench import warm_up
 from polychotomy.evaluate._cell_store import Store
-from polychotomy.evaluate._preparation import make_preparation
 from polychotomy.evaluate._samples import draw_by_class
 from polychotomy.evaluate._schedule import Schedule
 from polychotomy.evaluate._task import Task
@@ -57,7 +57,7 @@ def _cell_seconds(schedule: Schedule, task: Task) -> float:
     for size in _PROBES:
         rng = np.random.default_rng(task.seed)
         rows = draw_by_class(samples.y, task.train, size, rng)
-        X, prepare = samples.data.iloc[rows], make_preparation(task.preparation)
+        X, prepare = _safe_indexing(samples.data, rows), task.make_preparation()
         X = X if prepare is None else prepare.fit_transform(X)
         start = perf_counter()
         try:

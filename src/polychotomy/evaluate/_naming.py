@@ -36,9 +36,13 @@ def digest(value: Any) -> str:
 
 def canonical(value: Any) -> str:
     """Return the one JSON text of a value, whatever the order of its keys."""
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    options: dict[str, Any] = {"sort_keys": True, "separators": (",", ":"), "allow_nan": False}
+    text = json.dumps(value, ensure_ascii=False, **options)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a character, which only escapes can write
+        return json.dumps(value, **options)
+    return text
 
 
 def current_versions() -> dict[str, str]:

@@ -1,34 +1,48 @@
 """Features as classifiers take them: numbers standardised, all else as indicators."""
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils import get_tags
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from polychotomy.datasets import make_preprocessor, used_columns
+from polychotomy.datasets.scaling import GapScaler
+from polychotomy.errors import DataError
 
+_DENSE_LIMIT = 4 * 2**30
+_FULL = 2 / 3  # beyond this share of entries, a sparse matrix takes more memory than a dense one
 PREPARATIONS = ("standard", "all_standard", "none")
 
 
 class Preparation(TransformerMixin, BaseEstimator):
     """Standardise numbers, fill their gaps with the mean, and turn other columns into indicators.
 
-    Data frames are prepared by :func:`polychotomy.datasets.make_preprocessor`. Arrays of numbers
-    give the same result without pandas; arrays that hold texts become data frames first.
+    Data frames are prepared by :func:`polychotomy.datasets.make_preprocessor`. Arrays and frames of
+    numbers alone give the same result faster; arrays of texts become data frames first. Sparse
+    matrices stay sparse: columns with entries beyond ±1 are divided by the largest of them. Those
+    with few zeros, which take more memory than dense ones, are standardised like arrays.
 
     Parameters
     ----------
     standardise_indicators : bool, default=False
         Whether indicators are standardised, too, as the papers on single binary classifiers do.
+    text : mapping of str to {"words", "chars"} or None
+        Columns of text, and what is counted in them.
+    dense : bool, default=False
+        Whether to return a dense matrix even for sparse matrices and columns of text.
 
     Attributes
     ----------
     columns_ : list
-        Names of the columns that are used, or their numbers.
+        Names of the columns that are used, or their numbers; not of sparse matrices.
+    used_ : ndarray of shape (n_features_in_,)
+        Which columns these are.
     transformer_ : transformer
         Does the work.
     n_features_in_ : int
@@ -45,15 +59,22 @@ class Preparation(TransformerMixin, BaseEstimator):
            [ 1.,  0.]])
     """
 
-    def __init__(self, standardise_indicators: bool = False) -> None:
+    def __init__(
+        self,
+        standardise_indicators: bool = False,
+        text: Mapping[str, str] | None = None,
+        dense: bool = False,
+    ) -> None:
         self.standardise_indicators = standardise_indicators
+        self.text = text
+        self.dense = dense
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn means, deviations and values from the training samples.
 
         Parameters
         ----------
-        X : {data frame, array-like} of shape (n_samples, n_features)
+        X : {data frame, array-like, sparse matrix} of shape (n_samples, n_features)
         y : object
             Not used.
 
@@ -62,14 +83,19 @@ class Preparation(TransformerMixin, BaseEstimator):
         self
         """
         X = self._checked(X, reset=True)
-        if isinstance(X, np.ndarray):
-            self.columns_ = np.flatnonzero(~np.isnan(X).all(axis=0)).tolist()
-            if not self.columns_:
-                raise ValueError("No column of X can be used: all values are missing.")
-            self.transformer_ = StandardScaler().fit(X[:, self.columns_])
+        if issparse(X):
+            self.transformer_ = MaxAbsScaler().fit(X)
+            self.transformer_.scale_ = np.maximum(self.transformer_.scale_, 1.0)
             return self
-        preprocessor = make_preprocessor(X)
-        self.columns_ = used_columns(X)
+        if isinstance(X, np.ndarray):
+            self.used_ = ~np.isnan(X).all(axis=0)
+            if not self.used_.any():
+                raise ValueError("No column of X can be used: all values are missing.")
+            self.transformer_ = GapScaler().fit(X[:, self.used_])
+            return self
+        preprocessor = make_preprocessor(X, self.text, dense=self.dense)
+        used = set(used_columns(X, self.text or ()))
+        self.used_ = np.array([name in used for name in X.columns])
         if self.standardise_indicators:
             preprocessor = make_pipeline(preprocessor, StandardScaler())
         self.transformer_ = preprocessor.fit(X)
@@ -80,7 +106,7 @@ class Preparation(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {data frame, array-like} of shape (n_samples, n_features)
+        X : {data frame, array-like, sparse matrix} of shape (n_samples, n_features)
 
         Returns
         -------
@@ -88,25 +114,46 @@ class Preparation(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        if not isinstance(self.transformer_, StandardScaler):
+        if isinstance(self.transformer_, MaxAbsScaler):
+            return self._as_dense(self.transformer_.transform(X))
+        if not isinstance(self.transformer_, GapScaler):
             return self.transformer_.transform(X)
-        features = self.transformer_.transform(X[:, self.columns_])
+        features = self.transformer_.transform(X[:, self.used_])
         return np.ascontiguousarray(np.where(np.isnan(features), 0.0, features))
+
+    @property
+    def columns_(self) -> list[Any]:
+        """Names of the columns that are used, or their numbers."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
+        return list(names[self.used_])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         return tags
 
     def _checked(self, X: Any, reset: bool) -> Any:
         """Return a data frame, or an array of numbers without infinite ones."""
         if is_data_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            return _as_pandas(X)
+            X = _as_pandas(X)
+            plain = not self.text and all(kind.kind in "iuf" for kind in X.dtypes)
+            if not (plain if reset else isinstance(self.transformer_, GapScaler)):
+                return X
+            numbers = X.to_numpy(float, na_value=np.nan)
+            return check_array(numbers, ensure_all_finite="allow-nan", order="F")
+        full = issparse(X) and X.nnz > _FULL * X.shape[0] * X.shape[1]
+        if issparse(X) and (full if reset else isinstance(self.transformer_, GapScaler)):
+            X = X.toarray()
+        if issparse(X) if reset else isinstance(self.transformer_, MaxAbsScaler):
+            X = X if issparse(X) else csr_array(X)
+            return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=float)
         options: dict[str, Any] = {"reset": reset, "ensure_all_finite": "allow-nan", "order": "F"}
         given = validate_data(self, X, dtype=None, **{**options, "ensure_all_finite": False})
-        as_frame = not reset and not isinstance(self.transformer_, StandardScaler)
+        as_frame = not reset and not isinstance(self.transformer_, GapScaler)
         if not as_frame:
             try:
                 numbers = np.asarray(given, dtype=float)
@@ -116,6 +163,17 @@ class Preparation(TransformerMixin, BaseEstimator):
             return self._framed(given, reset)
         return validate_data(self, numbers, dtype=float, **{**options, "reset": False})
 
+    def _as_dense(self, X: Any) -> Any:
+        """Return sparse features, dense if that is wanted."""
+        if not self.dense:
+            return X
+        if 8 * X.shape[0] * X.shape[1] > _DENSE_LIMIT:
+            raise DataError(
+                f"The samples have {X.shape[0]} x {X.shape[1]} numbers, mostly zeros: too many for "
+                "a learner that does not take sparse matrices. Choose another, such as logistic."
+            )
+        return X.toarray()
+
     def _framed(self, X: Any, reset: bool) -> Any:
         import pandas as pd
 
@@ -123,11 +181,21 @@ class Preparation(TransformerMixin, BaseEstimator):
         return pd.DataFrame(X, columns=names).infer_objects()
 
 
-def make_preparation(how: str) -> Preparation | None:
-    """Return the untrained preparation of one of these names, None for "none"."""
+def make_preparation(
+    how: str, classifier: Any, text: Mapping[str, str] | None = None
+) -> Preparation | None:
+    """Return the untrained preparation of one of these names for a classifier, None for "none".
+
+    It returns dense features if the classifier takes no others.
+    """
     if how == "none":
         return None
-    return Preparation(standardise_indicators=how == "all_standard")
+    return Preparation(how == "all_standard", text, needs_dense(classifier))
+
+
+def needs_dense(classifier: Any) -> bool:
+    """Whether a classifier takes no sparse matrices."""
+    return not get_tags(classifier).input_tags.sparse
 
 
 def is_data_frame(X: Any) -> bool:
@@ -147,7 +215,7 @@ def _as_pandas(X: Any) -> Any:
 def suitable_preparation(preparation: str | None, X: Any, classifier: Any) -> str:
     """Return "standard" or "none": how the samples of X are prepared for a classifier.
 
-    Sparse matrices, kernels and texts are left as they are. So are all samples for pipelines, which
+    Kernels and texts are left as they are. So are all samples for pipelines, which
     prepare by themselves, and for learners that need positive features. Of an untrained classifier
     its binary learner counts, too.
     """
@@ -157,7 +225,7 @@ def suitable_preparation(preparation: str | None, X: Any, classifier: Any) -> st
         raise ValueError(
             f"The 'preparation' parameter must be 'standard' or None. Got {preparation!r}."
         )
-    array = isinstance(X, np.ndarray) and X.ndim == 2
+    array = issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2)
     parts = (classifier, getattr(classifier, "estimator", None))
     if not (array or is_data_frame(X)) or any(isinstance(part, Pipeline) for part in parts):
         return "none"

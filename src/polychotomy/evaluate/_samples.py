@@ -1,13 +1,15 @@
 """A data set with its labels and its fixed split."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.utils import _safe_indexing
 
 from polychotomy.arrays import Indices
 from polychotomy.errors import DataError, require
@@ -22,7 +24,7 @@ class Samples:
     ----------
     name : str
         What it is called in tables.
-    data : DataFrame of shape (n_samples, n_features)
+    data : {DataFrame, sparse array} of shape (n_samples, n_features)
         Features, as :func:`polychotomy.datasets.make_preprocessor` takes them.
     y : ndarray of shape (n_samples,)
         The index of each sample's class.
@@ -34,6 +36,8 @@ class Samples:
         The classes as they were given, in the order of `classes`.
     ordered : bool
         Whether the classes have an order, that of `classes`.
+    text : mapping of str to {"words", "chars"}
+        Columns of text, and what is counted in them.
 
     Examples
     --------
@@ -52,11 +56,14 @@ class Samples:
     test: Indices | None = None
     labels: NDArray[Any] | None = None
     ordered: bool = False
+    text: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, bunch: Any) -> "Samples":
         """Return what :func:`polychotomy.datasets.load` or ``read`` returned, in this form."""
-        return cls.make(bunch.name, bunch.data, bunch.target, bunch.get("train"), bunch.get("test"))
+        split = bunch.get("train"), bunch.get("test")
+        made = cls.make(bunch.name, bunch.data, bunch.target, *split)
+        return replace(made, text=bunch.get("text", {}))
 
     @classmethod
     def make(
@@ -68,7 +75,7 @@ class Samples:
         ----------
         name : str
             What to call the data set.
-        X : DataFrame or array-like of shape (n_samples, n_features)
+        X : {DataFrame, array-like, sparse matrix} of shape (n_samples, n_features)
             Features.
         y : array-like of shape (n_samples,)
             Labels of two classes or more.
@@ -76,11 +83,12 @@ class Samples:
             Row numbers of a fixed split.
         """
         pd = require("pandas", extra="data")
-        frame = X if isinstance(X, pd.DataFrame) else pd.DataFrame(np.asarray(X))
-        labels = np.asarray(y)
-        if labels.shape != (len(frame),):
+        ready = isinstance(X, pd.DataFrame) or issparse(X)
+        frame = X if ready else pd.DataFrame(np.asarray(X))
+        labels, n_samples = np.asarray(y), frame.shape[0]
+        if labels.shape != (n_samples,):
             raise DataError(
-                f"{name}: the labels must be one for each of the {len(frame)} samples. "
+                f"{name}: the labels must be one for each of the {n_samples} samples. "
                 f"Got shape {labels.shape}."
             )
         try:
@@ -145,7 +153,7 @@ class Samples:
         rng = np.random.default_rng(seed)
         if self.train is None or self.test is None:
             kept = draw_by_class(self.y, np.arange(n), n_samples, rng)
-            return replace(self, data=self.data.iloc[kept], y=self.y[kept])
+            return replace(self, data=_safe_indexing(self.data, kept), y=self.y[kept])
         share = len(self.test) / (len(self.train) + len(self.test))
         n_test = min(max(round(n_samples * share), 1), n_samples - n_classes)
         train = draw_by_class(self.y, self.train, n_samples - n_test, rng)
@@ -153,7 +161,7 @@ class Samples:
         kept = np.sort(np.concatenate([train, test]))
         return replace(
             self,
-            data=self.data.iloc[kept],
+            data=_safe_indexing(self.data, kept),
             y=self.y[kept],
             train=np.searchsorted(kept, train),
             test=np.searchsorted(kept, test),
@@ -165,7 +173,8 @@ class Samples:
 
         Numbers count by their value, all else by its text.
         """
-        digest = sha256(canonical([self.data.shape, self.classes]).encode())
+        text = [dict(self.text)] if self.text else []
+        digest = sha256(canonical([self.data.shape, self.classes, *text]).encode())
         for part in self._parts():
             digest.update(part)
         return digest.hexdigest()
@@ -173,15 +182,26 @@ class Samples:
     def _parts(self) -> Iterator[bytes]:
         pd = require("pandas", extra="data")
         yield self.y.astype("<i4").tobytes()
-        for place in range(self.data.shape[1]):
-            column = self.data.iloc[:, place]
-            kind = column.dtype
-            if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind):
-                values = column.to_numpy(float, na_value=np.nan) + 0.0  # no -0.0
+        if issparse(self.data):
+            rows = csr_array(self.data, copy=True)
+            rows.sum_duplicates()
+            rows.eliminate_zeros()
+            for numbers, kind in ((rows.data, "<f8"), (rows.indices, "<i8"), (rows.indptr, "<i8")):
+                yield numbers.astype(kind).tobytes()
+            return
+        is_number = [
+            pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
+            for kind in self.data.dtypes
+        ]
+        values = self.data.loc[:, is_number].to_numpy(float, na_value=np.nan) + 0.0  # no -0.0
+        values = np.where(np.isnan(values), np.nan, values).astype("<f8")
+        numbers = iter(values.T)
+        for place, as_number in enumerate(is_number):
+            if as_number:
                 yield b"number"
-                yield np.where(np.isnan(values), np.nan, values).astype("<f8").tobytes()
+                yield next(numbers).tobytes()
             else:
-                codes, texts = pd.factorize(column.astype("string"), sort=True)
+                codes, texts = pd.factorize(self.data.iloc[:, place].astype("string"), sort=True)
                 yield b"nominal" + canonical([str(text) for text in texts]).encode()
                 yield codes.astype("<i4").tobytes()
 

@@ -328,6 +328,7 @@ def _folds(
             "n_train": len(train),
             "rows": content.hexdigest(),
             **terms,
+            **({"text": dict(samples.text)} if samples.text else {}),
         }
         yield settings, (train, test)
 

@@ -88,9 +88,9 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     prefer : {"balanced", "accuracy", "cost"}, default="balanced"
         What to recommend, see :func:`~polychotomy.evaluate.recommend`.
     preparation : "standard" or None, default="standard"
-        With ``"standard"``, arrays and data frames are prepared within each fold by
-        :class:`~polychotomy.evaluate.Preparation`. Sparse matrices, kernels and texts are left as
-        they are, and so is everything if the estimator is a pipeline.
+        With ``"standard"``, arrays, sparse matrices and data frames are prepared within each fold
+        by :class:`~polychotomy.evaluate.Preparation`. Kernels and texts are left as they are, and
+        so is everything if the estimator is a pipeline.
     class_order : list, "data" or None, default=None
         As in :class:`~polychotomy.CodeClassifier`, for all reductions.
     class_weight : dict, "balanced" or None, default=None

@@ -18,7 +18,7 @@ from polychotomy.classifiers import has_rules
 from polychotomy.evaluate._cell import Cell
 from polychotomy.evaluate._contestant import Contestant
 from polychotomy.evaluate._greedy import GreedySearchCV
-from polychotomy.evaluate._preparation import make_preparation
+from polychotomy.evaluate._preparation import Preparation, make_preparation
 from polychotomy.evaluate._samples import Samples
 from polychotomy.evaluate._scoring import check_scorer
 
@@ -187,6 +187,11 @@ class Task:
         how: str = self.settings["preparation"]
         return how
 
+    def make_preparation(self) -> Preparation | None:
+        """Return what prepares the samples for its method, untrained; None if nothing does."""
+        text = self.settings.get("text")
+        return make_preparation(self.preparation, self.method.classifier, text)
+
     def tune(self, X: Any, y: Any, params: Mapping[str, Any], n_jobs: int | None = None) -> Any:
         """Return the parameters that cross-validate best on training samples, if any are tuned."""
         if self.tuner is None or self.method.scales == {}:
@@ -242,7 +247,7 @@ def train_task(task: Task, X: Any, y: Any, *, n_jobs: int | None = None) -> Trai
     ['Preparation', 'CodeClassifier']
     """
     start = perf_counter()
-    prepare = make_preparation(task.preparation)
+    prepare = task.make_preparation()
     if prepare is not None:
         X = prepare.fit_transform(X)
     tuned = task.tune(X, y, task.fit_params, n_jobs)

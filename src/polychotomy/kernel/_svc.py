@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from polychotomy.arrays import Array
-from polychotomy.errors import unknown_name
+from polychotomy.errors import shown, unknown_name
 from polychotomy.kernel._concatenated import CONCATENATED, FACTORISING, ConcatenatedLearner
 from polychotomy.kernel._coupled import check_coupling
 from polychotomy.kernel._device import to_host
@@ -173,7 +173,9 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
                 "polychotomy.CodeClassifier or TreeClassifier."
             )
         if len(classes) < 2:
-            raise ValueError(f"Classification needs two classes. Got one class, {classes[0]!r}.")
+            raise ValueError(
+                f"Classification needs two classes. Got one class, {shown(classes[0])}."
+            )
         factors = compute_class_weight(self.class_weight, classes=classes, y=y)
         weight = _check_sample_weight(sample_weight, X) * factors[sides]
         targets = (2 * sides - 1).astype(np.int8)[:, np.newaxis]
@@ -335,7 +337,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         for name, value in checked.items():
             if not isinstance(value, Real) or not 0 < float(value) < np.inf:
                 raise ValueError(
-                    f"The {name!r} parameter must be a positive number. Got {value!r}."
+                    f"The {name!r} parameter must be a positive number. Got {shown(value)}."
                 )
         if self.dtype not in ("auto", "float32", "float64"):
             raise unknown_name("dtype", self.dtype, ["auto", "float32", "float64"])

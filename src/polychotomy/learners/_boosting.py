@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from polychotomy.arrays import Array
 from polychotomy.codes import check_int
+from polychotomy.errors import shown
 
 _NO_EDGE = 1e-10
 
@@ -146,7 +147,7 @@ def _two_sides(y: Any) -> tuple[Any, NDArray[np.intp]]:
             f"{type_of_target(y)}."
         )
     if len(classes) < 2:
-        raise ValueError(f"Classification needs two classes. Got one class, {classes[0]!r}.")
+        raise ValueError(f"Classification needs two classes. Got one class, {shown(classes[0])}.")
     return classes, sides
 
 

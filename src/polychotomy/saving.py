@@ -1,0 +1,314 @@
+"""Trained models as files that are safe to open.
+
+A model file is a file of skops with one more part: which versions wrote it, and a checksum.
+Needs the extra ``models`` (skops).
+"""
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from copy import copy
+from hashlib import sha256
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from pkgutil import walk_packages
+from types import FunctionType
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import polychotomy
+from polychotomy.errors import ModelError, require
+from polychotomy.files import replacing
+
+_FORMAT, _VERSION = "polychotomy model", 3
+_RECORD = "polychotomy.json"
+_UNSAFE = (".pkl", ".pickle", ".joblib", ".sav")
+
+# What models are made of, in addition to the classes that skops trusts by itself.
+_PARTS = (
+    *("calibration", "classifiers", "codes", "evaluate", "kernel", "learners", "readout"),
+    *("reductions", "structures", "training"),
+)
+_MODULES = (
+    *(f"polychotomy.{part}" for part in _PARTS),
+    "sklearn.metrics._scorer",  # these are parts of searches
+    "sklearn.model_selection._split",
+)
+_SCORES = ("sklearn.metrics._classification", "sklearn.metrics._ranking")  # their functions
+_OTHERS = (
+    "builtins.frozenset",
+    "collections.OrderedDict",  # this and the next two are parts of LightGBM's models
+    "lightgbm.basic.Booster",
+    "lightgbm.sklearn.LGBMClassifier",
+    "numpy.dtype",
+    "scipy.sparse._csc.csc_array",
+    "scipy.sparse._csr.csr_array",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.metrics._dist_metrics.EuclideanDistance64",
+    "sklearn.neighbors._kd_tree.KDTree",
+    "sklearn.tree._tree.Tree",
+    "polychotomy.calibration.own_probability",
+    "polychotomy.datasets._preprocess._lines",
+    "polychotomy.datasets._preprocess._texts",
+    "polychotomy.datasets.scaling.GapScaler",
+)
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Save a trained model to a file that is safe to open, unlike a pickle.
+
+    The file is complete or not there at all: an old one is replaced at the end.
+
+    Parameters
+    ----------
+    model : estimator
+        A trained classifier or search of this library, or a scikit-learn pipeline or search that
+        contains one. If it has an attribute ``notes_``, of JSON's types, that is kept with it.
+    path : str or path
+        The file, by convention with the ending ``.skops``.
+
+    Raises
+    ------
+    ModelError
+        If the model is not trained or contains nothing of this library, if a part of it cannot be
+        saved, or if the ending of the path is that of a pickle.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import polychotomy
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = polychotomy.CodeClassifier(RidgeClassifier(), "one_vs_rest").fit(X, y)
+    >>> with TemporaryDirectory() as folder:
+    ...     polychotomy.save(model, Path(folder) / "iris.skops")
+    ...     again = polychotomy.load(Path(folder) / "iris.skops")
+    >>> (again.predict(X) == model.predict(X)).all()
+    np.True_
+    >>> again.written_by_["polychotomy"] == polychotomy.__version__
+    True
+    """
+    path = Path(path)
+    check_ending(path)
+    _check_model(model)
+    io = require("skops.io", extra="models")
+    record = {"format": _FORMAT, "version": _VERSION, "versions": _versions()}
+    bare = copy(model)
+    for name in ("notes", "written_by"):
+        if hasattr(bare, f"{name}_"):
+            delattr(bare, f"{name}_")
+    content = BytesIO()
+    try:
+        record["notes"] = json.loads(json.dumps(getattr(model, "notes_", None)))
+        io.dump(bare, content, compression=ZIP_DEFLATED)
+    except Exception as error:  # whatever a part of the model raises
+        raise ModelError(f"The model cannot be saved: {_one_line(error)}") from error
+    with ZipFile(content, "a", compression=ZIP_DEFLATED) as file:
+        file.writestr(_RECORD, json.dumps(record | {"checksum": _checksum(file, record)}))
+    with replacing(path) as beside:
+        beside.write_bytes(content.getbuffer())
+
+
+def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) -> Any:
+    """Load a model that :func:`save` or ``polychotomy fit`` has saved.
+
+    Only classes that models are made of are loaded (:func:`trusted_types`): a file cannot run code
+    of its own.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    trusted : sequence of str or type
+        Further classes to load, such as those of a binary classifier of another library. The
+        error names those that a file needs.
+
+    Returns
+    -------
+    estimator
+        The model, with the attribute ``written_by_``: a dict of the versions of polychotomy,
+        scikit-learn, numpy and python that wrote the file.
+
+    Raises
+    ------
+    ModelError
+        If the file is not a model, is damaged, was changed after it was written or written in
+        the form of another version, or contains classes that are not trusted.
+    FileNotFoundError
+        If the file does not exist.
+
+    Warns
+    -----
+    UserWarning
+        If the file was written with another version of polychotomy or scikit-learn.
+    """
+    path = Path(path)
+    io = require("skops.io", extra="models")
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}.")
+    content = path.read_bytes()
+    record = _record(content, path)
+    further = {each if isinstance(each, str) else _name_of(each) for each in trusted}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # other versions are reported below
+            needed = io.get_untrusted_types(data=content)
+            refused = [name for name in needed if name not in further and not _is_ours(name)]
+            if not refused:
+                model = io.loads(content, trusted=needed)
+                _check_model(model)
+    except Exception as error:  # a damaged file can make any part of the libraries fail
+        raise _damaged(path) from error
+    if refused:
+        raise ModelError(
+            f"{path} contains types that are not trusted, and is not opened: {', '.join(refused)}. "
+            "If you trust them, give them to polychotomy.load as 'trusted'."
+        )
+    if record["notes"] is not None:
+        model.notes_ = record["notes"]
+    versions, here = record["versions"], _versions()
+    model.written_by_ = versions
+    others = [
+        f"{name} {versions.get(name)} (here {here[name]})"
+        for name in ("polychotomy", "scikit-learn")
+        if versions.get(name) != here[name]
+    ]
+    if others:
+        warnings.warn(
+            f"{path} was written with {', '.join(others)}: results may differ.", stacklevel=2
+        )
+    return model
+
+
+def trusted_types() -> list[str]:
+    """Return the names of the types that :func:`load` trusts, beyond those that skops trusts.
+
+    They suit ``skops.io.load(path, trusted=...)``, too.
+
+    Examples
+    --------
+    >>> import polychotomy
+    >>> "polychotomy.codes._code.Code" in polychotomy.trusted_types()
+    True
+    """
+    own = (f"{module}.{name}" for module in _modules() for name in vars(import_module(module)))
+    return sorted({*_OTHERS, *filter(_is_ours, own)})
+
+
+def check_ending(path: Path) -> None:
+    """Raise ModelError if a file has the ending of a pickle, which a model is not."""
+    if path.suffix.lower() in _UNSAFE:
+        raise ModelError(
+            f"Models are saved as .skops files, which are safe to open, not as {path.suffix} "
+            f"files: name it {path.with_suffix('.skops')}."
+        )
+
+
+def _check_model(model: Any) -> None:
+    """Raise ModelError unless this is a trained estimator with a part of this library."""
+    from sklearn.base import BaseEstimator
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    known = isinstance(model, BaseEstimator)
+    parts = [model, *model.get_params(deep=True).values()] if known else []
+    if not any(_is_below(type(part).__module__, "polychotomy") for part in parts):
+        raise ModelError(
+            "A model to save must be a trained classifier of polychotomy, or a pipeline or search "
+            f"that contains one. Got {type(model).__name__} instead."
+        )
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise ModelError(
+            f"This {type(model).__name__} is not trained. Call its method 'fit' before saving it."
+        ) from None
+
+
+def _record(content: bytes, path: Path) -> dict[str, Any]:
+    """Return what a file says about itself, or raise ModelError unless it is whole and ours."""
+    try:
+        with ZipFile(BytesIO(content)) as file:
+            record = json.loads(file.read(_RECORD))
+            checksum = record.pop("checksum")
+            whole = checksum == _checksum(file, record)
+        version, writer = record["version"], record["versions"]["polychotomy"]
+        complete = whole and isinstance(record["versions"], dict) and "notes" in record
+        known = record["format"] == _FORMAT and (version != _VERSION or complete)
+    except Exception as error:  # a damaged file can make any part of the libraries fail
+        raise _damaged(path) from error
+    if not known:
+        raise _damaged(path)
+    if version != _VERSION:
+        raise ModelError(
+            f"{path} was written by version {writer} of polychotomy, in another form ({version}, "
+            f"here {_VERSION}): train it again."
+        )
+    found: dict[str, Any] = record
+    return found
+
+
+def _damaged(path: Path) -> ModelError:
+    return ModelError(
+        f"{path} is not a model of this version of polychotomy, or is damaged: train it again."
+    )
+
+
+def _checksum(file: ZipFile, record: dict[str, Any]) -> str:
+    """Return a hash of all parts of a file and of its record."""
+    found = sha256(json.dumps(record, sort_keys=True).encode())
+    for name in sorted(set(file.namelist()) - {_RECORD}):
+        part = file.read(name)
+        found.update(f"{name!r} {len(part)}".encode())
+        found.update(part)
+    return found.hexdigest()
+
+
+def _is_ours(name: str) -> bool:
+    """Whether models may contain the type of this name: one that our modules define themselves."""
+    if name in _OTHERS:
+        return True
+    module, _, attribute = name.rpartition(".")
+    if not any(_is_below(module, each) for each in (*_MODULES, *_SCORES)):
+        return False
+    found = vars(import_module(module)).get(attribute)
+    kind = FunctionType if module in _SCORES else type
+    return isinstance(found, kind) and _name_of(found) == name
+
+
+def _is_below(module: str, package: str) -> bool:
+    return module == package or module.startswith(f"{package}.")
+
+
+def _name_of(kind: Any) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _modules() -> Iterator[str]:
+    """Yield the names of all modules that define parts of models."""
+    for each in (*_MODULES, *_SCORES):
+        package = import_module(each)
+        yield package.__name__
+        below = walk_packages(getattr(package, "__path__", []), f"{package.__name__}.")
+        yield from (module.name for module in below)
+
+
+def _versions() -> dict[str, str]:
+    import numpy
+    import sklearn
+
+    return {
+        "polychotomy": polychotomy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "numpy": numpy.__version__,
+        "python": ".".join(map(str, sys.version_info[:3])),
+    }
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:300] or type(error).__name__
