@@ -11,6 +11,7 @@ from sklearn.utils import _safe_indexing
 
 from polychotomy.cli._model_files import Model
 from polychotomy.cli._options import put_in_order
+from polychotomy.datasets import used_columns
 from polychotomy.errors import DataError
 from polychotomy.evaluate import (
     DEFAULT_FOLDS,

@@ -36,8 +36,11 @@ _BASES = {
     "boosting": _Base("sklearn.ensemble", "HistGradientBoostingClassifier", tunable=False),
     "random_forest": _Base("sklearn.ensemble", "RandomForestClassifier", tunable=False),
     "knn": _Base("sklearn.neighbors", "KNeighborsClassifier", tunable=False),
-    "lightgbm": _Base("lightgbm", "LGBMClassifier", {"verbose": -1}, False, "boosting"),
-    "xgboost": _Base("xgboost", "XGBClassifier", tunable=False, extra="boosting"),
+    # One thread each: problems run in parallel, and results do not depend on the machine.
+    "lightgbm": _Base(
+        "lightgbm", "LGBMClassifier", {"verbose": -1, "n_jobs": 1}, False, "boosting"
+    ),
+    "xgboost": _Base("xgboost", "XGBClassifier", {"n_jobs": 1}, False, "boosting"),
 }
 
 
