@@ -227,3 +227,11 @@ def test_bad_names_are_explained():
     for text in ("bch:*", "bch:auto:*"):
         with pytest.raises(ValueError, match="Name one to make a classifier"):
             Reduction.of(text).make(None)
+
+
+@pytest.mark.parametrize("name", ["bch", "native"])
+def test_stronger_penalties_are_simpler(name):
+    (scale,) = Reduction(name).scales(RidgeClassifier()).values()
+    assert scale.simplicity(10.0) > scale.simplicity(1.0)
+    assert Reduction(name).scales(LogisticRegression()) is None
+    assert Reduction("majority").scales(RidgeClassifier()) == {}
