@@ -151,6 +151,8 @@ def test_bad_outputs_are_refused(outputs, message):
 def test_an_unknown_rule_is_answered_with_the_nearest():
     with pytest.raises(ValueError, match=r"Did you mean 'hamming'\?"):
         decode([[1.0]], [[1], [-1]], "haming")
+    with pytest.raises(ValueError, match="'rule' parameter must be one of"):
+        decode([[1.0]], [[1], [-1]], ["hamming"])
 
 
 def _eliminate(sample, pair_output, k):
@@ -194,7 +196,12 @@ def test_ddag_takes_pairs_in_any_order_and_orientation(rng):
 
 @pytest.mark.parametrize(
     "code",
-    [make_code("one_vs_rest", 4), [[1, 1], [-1, 0], [0, -1]], [[1, 1, 0], [-1, -1, 1], [0, 0, -1]]],
+    [
+        make_code("one_vs_rest", 4),
+        [[1, 1], [-1, 0], [0, -1]],
+        [[1, 1, 0], [-1, -1, 1], [0, 0, -1]],
+        [[1], [1]],
+    ],
 )
 def test_ddag_needs_all_pairs(code):
     matrix = getattr(code, "matrix", np.array(code))
