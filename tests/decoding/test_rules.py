@@ -105,6 +105,13 @@ def test_huge_outputs_overflow_nowhere_and_keep_the_order(rule, size, name):
         assert scores[0].argmax() == 2
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_a_sample_is_scored_alike_in_any_company(rule):
+    code, outputs = make_code("one_vs_one", 3), [[0.5, -2.0, 0.3], [1e300, -1.0, 5.0]]
+    alone = decode(outputs[:1], code, rule)
+    np.testing.assert_array_equal(decode(outputs, code, rule)[:1], alone)
+
+
 def test_the_exponential_loss_orders_what_floats_cannot_hold():
     code = make_code("one_vs_rest", 3)
     worse = decode([[-800.0, -900.0, -1000.0]], code, "exponential")[0]
