@@ -105,6 +105,13 @@ def test_huge_outputs_overflow_nowhere_and_keep_the_order(rule, size, name):
         assert scores[0].argmax() == 2
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_a_sample_is_scored_alike_in_any_company(rule):
+    code, outputs = make_code("one_vs_one", 3), [[0.5, -2.0, 0.3], [1e300, -1.0, 5.0]]
+    alone = decode(outputs[:1], code, rule)
+    np.testing.assert_array_equal(decode(outputs, code, rule)[:1], alone)
+
+
 def test_the_exponential_loss_orders_what_floats_cannot_hold():
     code = make_code("one_vs_rest", 3)
     worse = decode([[-800.0, -900.0, -1000.0]], code, "exponential")[0]
@@ -151,6 +158,8 @@ def test_bad_outputs_are_refused(outputs, message):
 def test_an_unknown_rule_is_answered_with_the_nearest():
     with pytest.raises(ValueError, match=r"Did you mean 'hamming'\?"):
         decode([[1.0]], [[1], [-1]], "haming")
+    with pytest.raises(ValueError, match="'rule' parameter must be one of"):
+        decode([[1.0]], [[1], [-1]], ["hamming"])
 
 
 def _eliminate(sample, pair_output, k):
@@ -194,7 +203,12 @@ def test_ddag_takes_pairs_in_any_order_and_orientation(rng):
 
 @pytest.mark.parametrize(
     "code",
-    [make_code("one_vs_rest", 4), [[1, 1], [-1, 0], [0, -1]], [[1, 1, 0], [-1, -1, 1], [0, 0, -1]]],
+    [
+        make_code("one_vs_rest", 4),
+        [[1, 1], [-1, 0], [0, -1]],
+        [[1, 1, 0], [-1, -1, 1], [0, 0, -1]],
+        [[1], [1]],
+    ],
 )
 def test_ddag_needs_all_pairs(code):
     matrix = getattr(code, "matrix", np.array(code))

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from polychotomy.learners import (
     Learner,
     TrainedProblem,
+    check_learner,
     has_trusted_probabilities,
     minimised_loss,
 )
@@ -96,3 +97,16 @@ def test_a_trained_problem_answers_in_three_ways(rng):
     np.testing.assert_allclose(problem.outputs(X, "probability"), forest.predict_proba(X)[:, 1])
     for kind, said in (("margin", 0), ("probability", 0.5), ("side", -1)):
         np.testing.assert_array_equal(TrainedProblem(None).outputs(X, kind), np.full(50, said))
+
+
+class Odd:
+    """Fits, but does not say what it is."""
+
+    def fit(self, X, y):
+        return self
+
+
+@pytest.mark.parametrize("learner", [SVC, object(), "svm", StandardScaler(), Odd()])
+def test_learners_are_classifiers(learner):
+    with pytest.raises(ValueError, match="'estimator' parameter must be a classifier"):
+        check_learner(learner)

@@ -19,6 +19,7 @@ from polychotomy.learners import (
     TrainedProblem,
     _replicas,
 )
+from polychotomy.probability import solve
 
 
 def test_the_worked_example_of_section_3():
@@ -148,5 +149,10 @@ def test_keslers_construction_trained_by_hand(iris):
     W = by_hand.coef_.reshape(3, 5)
     found = SingleBinaryClassifier(learner, Kesler(), probability=None).fit(X, y)
     np.testing.assert_array_equal(found.predict(X), (ones @ W.T).argmax(axis=1))
+    q = expit(ones @ W.T @ one_vs_one(3).matrix)  # the learner's own probabilities of the pairs
+    found = SingleBinaryClassifier(learner, Kesler(), calibration="none").fit(X, y)
+    np.testing.assert_allclose(
+        found.predict_proba(X), solve(q, one_vs_one(3), "coupling"), atol=1e-6
+    )
     with pytest.raises(ValueError, match="n_negatives"):
         SingleBinaryClassifier(learner, Kesler(), n_negatives=1).fit(X, y)

@@ -218,6 +218,15 @@ def test_where_the_code_leaves_it_open_the_solution_is_the_smallest():
     np.testing.assert_allclose(solve([[0.5, 0.5]], code), [[0.25] * 4], atol=1e-9)
 
 
+@pytest.mark.parametrize("method", ["normalise", "least_squares", "kullback_leibler", "votes"])
+def test_problems_may_come_in_any_order(method, rng):
+    q, order = rng.random((20, 4)), [2, 0, 3, 1]
+    code = make_code("one_vs_rest", 4)
+    expected = solve(q, code, method)
+    found = solve(q[:, order], Code(code.matrix[:, order]), method)
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
 def test_tax_and_duin_by_name():
     q = [[0.9, 0.3, 0.3]]
     np.testing.assert_allclose(solve(q, make_code("one_vs_rest", 3), "prob 1-r"), [[0.6, 0.2, 0.2]])

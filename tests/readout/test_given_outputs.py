@@ -86,7 +86,7 @@ def lead(node, f, c):
     own, matrix = f[:, node.problems], node.code.matrix
     if len(matrix) == 2 and Code(matrix).distinct.columns.shape[1] == 1:
         return own[:, 0] * matrix[c, 0]  # one binary problem: its own margin
-    scores = decode(own, node.code, "hinge")
+    scores = decode(own, node.code, "linear")  # without ties
     return scores[:, c] - np.delete(scores, c, axis=1).max(axis=1)
 
 
@@ -96,7 +96,7 @@ def test_a_tree_is_followed_by_its_winning_children(drawn, seed):
     code, nodes = drawn
     said = draw_outputs(code, seed)
     f = turned(code, said)
-    ask, readout = Told(said), readout_of(nodes, code, MARGIN, decoder="hinge")
+    ask, readout = Told(said), readout_of(nodes, code, MARGIN, decoder="linear")
     leads, on_the_way = np.empty((N, code.n_classes)), {}
     for r, way in ways(nodes):
         leads[:, r] = np.min([lead(nodes[i], f, c) for i, c in way], axis=0)
@@ -265,7 +265,7 @@ def test_probabilities_of_nothing_are_refused(rng):
 @given(codes(), st.integers(0, 10**6))
 def test_rejection_by_votes_and_by_confidence(code, seed):
     said = draw_outputs(code, seed)
-    readout, f = readout_of(single_node(code), code, MARGIN, decoder="hinge"), turned(code, said)
+    readout, f = readout_of(single_node(code), code, MARGIN, decoder="linear"), turned(code, said)
     scores = readout.scores(Told(said))
     winners, accepted = readout.reject(Told(said), "confidence", 0.5)
     if code.n_classes > 2:

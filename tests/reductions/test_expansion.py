@@ -77,6 +77,8 @@ def test_scores_by_probability_try_methods():
     assert {"one_vs_rest:auto:normalise", "one_vs_one:auto:coupling"} <= set(standard) <= set(every)
     assert "one_vs_rest:auto:inverse" in set(every) - set(standard)
     assert not {name for name in expand("standard")[0] if "normalise" in name}
+    _, skipped = expand("standard", RidgeClassifier(), by_probability=True)
+    assert "no probabilities" in skipped["native"]
     decoders = {name for name in expand("all")[0] if name.startswith("bch:")}
     assert {"bch:linear", "bch:probability:least_squares"} <= decoders
 

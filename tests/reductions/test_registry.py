@@ -254,3 +254,11 @@ def test_lightgbm_is_a_base(iris):
     pytest.importorskip("lightgbm")
     X, y = iris
     assert CodeClassifier(make_base("lightgbm"), "one_vs_one").fit(X, y).score(X, y) > 0.95
+
+
+@pytest.mark.parametrize("name", ["bch", "native"])
+def test_stronger_penalties_are_simpler(name):
+    (scale,) = Reduction(name).scales(RidgeClassifier()).values()
+    assert scale.simplicity(10.0) > scale.simplicity(1.0)
+    assert Reduction(name).scales(LogisticRegression()) is None
+    assert Reduction("majority").scales(RidgeClassifier()) == {}

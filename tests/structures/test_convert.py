@@ -110,6 +110,9 @@ def test_a_linkage_becomes_a_tree():
     [
         ([[0, 1, 1.0]], None, "must be a linkage matrix"),
         ([[0, 5, 1.0, 2]], None, "must be a linkage matrix"),
+        ([[0, 0.5, 1.0, 2]], None, "must be a linkage matrix"),
+        ([[0, 1, 1.0, 2], [1, 3, 2.0, 3]], None, "must be a linkage matrix"),  # 1 twice
+        ([[0, 5, 1, 2], [1, 2, 2, 3], [3, 4, 3, 4]], None, "must be a linkage matrix"),  # 5 early
         (linkage([[0.0], [1.0]]), "abc", "must name the 2 observations. *Got 3|Got 3 labels"),
     ],
 )

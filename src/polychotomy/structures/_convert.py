@@ -75,7 +75,8 @@ def from_linkage(linkage: ArrayLike, classes: Sequence[Any] | None = None) -> St
     from scipy.cluster.hierarchy import is_valid_linkage
 
     Z = np.asarray(linkage, dtype=float)
-    if not is_valid_linkage(Z) or not _joins_each_once(Z[:, :2].astype(int)):
+    # SciPy does not check the clusters of a single row.
+    if not is_valid_linkage(Z) or not np.array_equal(np.sort(Z[:, :2], None), range(2 * len(Z))):
         raise StructureError(
             "The 'linkage' parameter must be a linkage matrix of SciPy, n−1 rows of four columns. "
             f"Got an array of shape {Z.shape}."
@@ -91,13 +92,6 @@ def from_linkage(linkage: ArrayLike, classes: Sequence[Any] | None = None) -> St
         last, first = sorted(pair, key=lambda c: (made[c].n_classes, c))
         made.append(two_children(made[first], made[last]))
     return made[-1]
-
-
-def _joins_each_once(pairs: NDArray[np.int_]) -> bool:
-    """Whether every cluster except the last is joined exactly once, after it was created."""
-    made = len(pairs) + 1 + np.arange(len(pairs))
-    in_time = (pairs < made[:, np.newaxis]).all()
-    return bool(in_time and (np.sort(pairs.ravel()) == np.arange(2 * len(pairs))).all())
 
 
 def flatten(structure: Structure) -> Structure:
