@@ -74,6 +74,7 @@ def train_model(
     pipeline, classifier = trained.estimator, trained.classifier
     facts = _facts(advice, failures) | {
         "tuned": {name: float(value) for name, value in trained.tuned.items()},
+        "folds": len({cell.fold for cell in cells}),
         "not_tried": not_tried,
         "skipped": suitable_reductions(names, make_base(base))[1],
         "data": samples.name,

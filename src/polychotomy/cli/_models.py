@@ -45,7 +45,7 @@ from polychotomy.cli._running import (
     tell_plan,
     telling_interruption,
 )
-from polychotomy.evaluate import Schedule, Store
+from polychotomy.evaluate import DEFAULT_FOLDS, Schedule, Store
 from polychotomy.reductions import available_bases
 
 _SHARE_OF_CHOICE = 0.7  # of a budget; the rest is for the training of the model
@@ -256,7 +256,10 @@ def _json_text(table: dict[str, list[Any]]) -> str:
 
 
 def _error_text(facts: dict[str, Any]) -> str:
-    text = f"Its error in five-fold cross-validation is {100 * facts['error']:.2f} %"
+    how = "in five-fold cross-validation"
+    if facts["folds"] < DEFAULT_FOLDS:
+        how = f"on {facts['folds']} of {DEFAULT_FOLDS} folds"
+    text = f"Its error {how} is {100 * facts['error']:.2f} %"
     if "test_error" in facts:
         text += f", and {100 * facts['test_error']:.2f} % on the test part"
     return f"{text}; {facts['samples']} samples of {len(facts['classes'])} classes were used."
