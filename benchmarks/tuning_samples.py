@@ -109,6 +109,8 @@ def main():
         own = [measure(samples, name, s) for s in range(options.draws) for name in REDUCTIONS]
         rows += own
         judged.append(judge(own))
+        stored = {"environment": environment(), "data_sets": judged, "rows": rows}
+        options.out.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
     print("\n            few samples  all samples  p      CPU time")
     for each in judged:
         errors, seconds = each["errors"], each["seconds"]
@@ -117,8 +119,6 @@ def main():
             f"{seconds['few'] / seconds['all']:8.2f}  {'as good' if each['as_good'] else 'WORSE'}"
         )
     print(f"as good on {sum(each['as_good'] for each in judged)} of {len(judged)}")
-    stored = {"environment": environment(), "data_sets": judged, "rows": rows}
-    options.out.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -415,7 +415,9 @@ def test_fit_says_what_it_tries_and_what_there_was_no_time_for(folder, monkeypat
     assert f"Trying {tried} with ridge on 5 folds; stopping after 2 min." in lines
     assert "0 of 35 cells are done" in lines
     assert "Not tried for lack of time: 4 of 5 folds." in lines
-    assert json.loads(result.stdout)["not_tried"] == "4 of 5 folds"
+    told = json.loads(result.stdout)
+    assert (told["not_tried"], told["folds"]) == ("4 of 5 folds", 1)
+    assert _models._error_text(told).startswith("Its error on 1 of 5 folds is ")
     assert out.exists()
 
 

@@ -90,6 +90,7 @@ def train_model(
         | _held_out(task, cells)
         | {
             "tuned": {name: float(value) for name, value in trained.tuned.items()},
+            "folds": len({cell.fold for cell in cells}),
             "not_tried": not_tried,
             "skipped": _skipped(names, bases),
             "data": samples.name,

@@ -303,7 +303,12 @@ def _json_text(table: dict[str, list[Any]]) -> str:
 
 
 def _error_text(facts: dict[str, Any]) -> str:
-    text = f"Its error in five-fold cross-validation is {100 * facts['error']:.2f} %"
+    from polychotomy.evaluate import DEFAULT_FOLDS
+
+    how = "in five-fold cross-validation"
+    if facts["folds"] < DEFAULT_FOLDS:
+        how = f"on {facts['folds']} of {DEFAULT_FOLDS} folds"
+    text = f"Its error {how} is {100 * facts['error']:.2f} %"
     if "test_error" in facts:
         text += f", and {100 * facts['test_error']:.2f} % on the test part"
     text += f"; {facts['samples']} samples of {len(facts['classes'])} classes were used."

@@ -115,11 +115,10 @@ def print_plan(schedule: "Schedule", store: "Store", jobs: int, budget: float | 
     folds = len({(task.data_set, task.fold) for task in tasks})
     tuned = ", each tuned" if tasks[0].tuner is not None else ""
     words = f"Trying {', '.join(methods)} with {bases} on {folds} folds{tuned}"
-    seconds = expected_seconds(schedule, store, n_jobs=jobs)
-    if seconds is not None:
-        words += f": about {_rounded(seconds)}"
     if budget is not None:
         words += f"; stopping after {_rounded(budget)}"
+    elif (seconds := expected_seconds(schedule, store, n_jobs=jobs)) is not None:
+        words += f": about {_rounded(seconds)}"
     print_message(f"{words}.")
 
 

@@ -83,8 +83,8 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     tune : None, "greedy" or dict, default=None
         Hyper-parameters of the binary classifier, chosen for each reduction anew on the training
         part of each fold (and on all samples for the one that is taken) by five-fold
-        cross-validation: with ``"greedy"`` by :class:`~polychotomy.GreedySearchCV`, with a
-        dictionary of lists by a grid search.
+        cross-validation: with ``"greedy"`` by :class:`~polychotomy.GreedySearchCV`, which of many
+        samples takes a few to start on, with a dictionary of lists by a grid search.
     prefer : {"balanced", "accuracy", "cost"}, default="balanced"
         What to recommend, see :func:`~polychotomy.evaluate.recommend`.
     preparation : "standard" or None, default="standard"
