@@ -132,7 +132,7 @@ def test_calibration_is_shared_or_of_each_class(shared, iris):
     assert len(calibrators) == 3
     assert len(set(calibrators)) == (1 if shared else 3)
     assert classifier.calibration_ == "sigmoid"
-    assert classifier.probability_ in ("normalise", "least_squares")
+    assert classifier.probability_ in ("normalise", "least_squares", "kullback_leibler")
     if shared:
         p = classifier.predict_proba(X)
         np.testing.assert_array_equal(classifier.classes_[p.argmax(axis=1)], classifier.predict(X))

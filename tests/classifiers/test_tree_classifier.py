@@ -587,7 +587,7 @@ def test_nodes_tell_how_they_decide(digits):
     hybrid = two_children(from_code(make_code("one_vs_rest", 6), range(6)), balanced(range(6, 10)))
     tree = TreeClassifier(SVC(), hybrid).fit(X, y)
     assert tree.node_decoders_ == ["hinge"] * 5
-    assert set(tree.node_probabilities_[1:2]) <= {"normalise", "least_squares"}
+    assert set(tree.node_probabilities_[1:2]) <= {"normalise", "least_squares", "kullback_leibler"}
     assert tree.node_probabilities_[2] == "coupling"
     none = TreeClassifier(SVC(), hybrid, probability=None).fit(X, y)
     assert none.node_probabilities_ == [None] * 5
