@@ -16,6 +16,20 @@ from scipy.special import expit
 from polychotomy.arrays import Array, Indices
 from polychotomy.errors import unknown_name
 
+__all__ = [
+    "CALIBRATIONS",
+    "Calibrator",
+    "Isotonic",
+    "Sigmoid",
+    "check_folds",
+    "choose_calibration",
+    "fit_isotonic",
+    "fit_logistic",
+    "fit_sigmoid",
+    "folds",
+    "limit",
+]
+
 Calibrator = Callable[[Array], Array]
 
 _STEPS = 100
@@ -149,7 +163,13 @@ def folds(cv: Any, X: Any, y: Indices, classes: NDArray[Any]) -> Iterator[tuple[
     from sklearn.model_selection import StratifiedKFold, check_cv
 
     if not isinstance(cv, int | np.integer):
-        yield from check_cv(cv, y, classifier=True).split(X, y)
+        splits = list(check_cv(cv, y, classifier=True).split(X, y))
+        if not splits:
+            raise ValueError(
+                "The 'cv' parameter must give at least one fold. Got none; cv=None calibrates on "
+                "the training samples."
+            )
+        yield from splits
         return
     if isinstance(cv, bool) or cv < 2:
         raise ValueError(f"The 'cv' parameter must be an int of at least 2. Got {cv!r} instead.")

@@ -5,6 +5,17 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
+__all__ = [
+    "CodeError",
+    "DataError",
+    "MissingExtraError",
+    "PolychotomyError",
+    "StoreError",
+    "StructureError",
+    "require",
+    "unknown_name",
+]
+
 
 class PolychotomyError(Exception):
     """Root of the library's own exceptions."""

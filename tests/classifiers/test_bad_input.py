@@ -17,6 +17,9 @@ Y = np.repeat([0, 1, 2], 4)
     ("options", "message"),
     [
         ({"estimator": LinearRegression()}, "must be a classifier instance.*LinearRegression"),
+        ({"estimator": LinearRegression()}, "predicts numbers, not sides.*take RidgeClassifier"),
+        ({"estimator": SVC(), "cv": []}, "'cv' parameter must give at least one fold. Got none"),
+        ({"estimator": SVC(), "calibration": "none"}, "predict_proba, and SVC has none"),
         ({"estimator": StandardScaler()}, "must be a classifier instance"),
         ({"estimator": KMeans()}, "must be a classifier instance"),
         ({"estimator": SVC}, "Got the class SVC instead"),

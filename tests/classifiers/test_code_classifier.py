@@ -156,6 +156,21 @@ def test_auto_takes_the_loss_of_the_learner(base, decoder, kind, iris):
     assert classifier.score(X, y) > 0.6
 
 
+@pytest.mark.parametrize("searched", [False, True])
+def test_margins_of_adaboost_are_those_of_its_loss(searched, iris):
+    """Freund and Schapire's f = Σ α_t h_t, with α_t half of scikit-learn's weights."""
+    X, y = iris
+    base = AdaBoostClassifier(n_estimators=7, random_state=0)
+    given = GridSearchCV(base, {"n_estimators": [7]}, cv=2) if searched else base
+    made = CodeClassifier(given, "one_vs_rest", probability=None).fit(X, y)
+    for s, trained in enumerate(made.estimators_):
+        boosted = trained.best_estimator_ if searched else trained
+        votes = np.array([2 * stump.predict(X) - 1 for stump in boosted.estimators_])
+        f = boosted.estimator_weights_[: len(votes)] @ votes / 2
+        np.testing.assert_allclose(made.binary_outputs(X)[:, s], f)
+    assert made.decoder_ == "exponential"
+
+
 @pytest.mark.parametrize(
     ("base", "kind"),
     [

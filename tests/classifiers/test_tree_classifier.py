@@ -133,7 +133,8 @@ def test_two_classes_are_the_binary_classifier_itself(base, structure, labels, i
         structure = Structure([[1], [-1]], np.unique(y).tolist())
     if isinstance(base, MLPClassifier):
         base = clone(base).set_params(random_state=0)
-    ours = TreeClassifier(base, structure=structure).fit(X, y)
+    own = "none" if isinstance(base, GaussianNB) else "auto"
+    ours = TreeClassifier(base, structure=structure, calibration=own).fit(X, y)
     theirs = clone(base).fit(X, y)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
     if hasattr(base, "decision_function"):
@@ -155,7 +156,9 @@ def by_hand():
 def test_probabilities_by_hand(by_hand):
     X, y, structure = by_hand
     for solve in ("auto", "recursive", "least_squares"):
-        classifier = TreeClassifier(Fixed(), structure=structure, solve=solve).fit(X, y)
+        classifier = TreeClassifier(
+            Fixed(), calibration="none", structure=structure, solve=solve
+        ).fit(X, y)
         p = classifier.predict_proba(X[:1])
         np.testing.assert_allclose(p, [[0.6 * 0.7, 0.6 * 0.3, 0.4 * 0.1, 0.4 * 0.9]], atol=1e-9)
 
@@ -163,23 +166,27 @@ def test_probabilities_by_hand(by_hand):
 def test_the_winning_path_need_not_be_the_most_probable_class(by_hand):
     X, y, structure = by_hand
     X = np.tile([0.45, 0.5, 0.9], (8, 1))  # a, b: 0.55 / 2 each; d: 0.45 · 0.9
-    recursive = TreeClassifier(Fixed(), structure=structure, solve="recursive").fit(X, y)
+    recursive = TreeClassifier(
+        Fixed(), calibration="none", structure=structure, solve="recursive"
+    ).fit(X, y)
     assert recursive.solve_ == "recursive"
     assert recursive.predict(X[:1]) == ["a"]
-    auto = TreeClassifier(Fixed(), structure=structure).fit(X, y)
+    auto = TreeClassifier(Fixed(), calibration="none", structure=structure).fit(X, y)
     assert auto.solve_ == "most_probable"
     assert auto.predict(X[:1]) == ["d"]
-    flat = TreeClassifier(Fixed(), structure=structure, solve="least_squares").fit(X, y)
+    flat = TreeClassifier(
+        Fixed(), calibration="none", structure=structure, solve="least_squares"
+    ).fit(X, y)
     assert flat.predict(X[:1]) == ["d"]
 
 
 def test_ties_go_to_the_first_class(by_hand):
     X, y, structure = by_hand
     X = np.full((8, 3), 0.5)
-    auto = TreeClassifier(Fixed(), structure=structure).fit(X, y)
+    auto = TreeClassifier(Fixed(), calibration="none", structure=structure).fit(X, y)
     assert auto.predict(X[:1]) == ["a"] == auto.classes_[auto.predict_proba(X[:1]).argmax(axis=1)]
     turned = parse_structure('"feature=0" { "feature=1" {d c} "feature=2" {b a} }')
-    again = TreeClassifier(Fixed(), structure=turned).fit(X, y)
+    again = TreeClassifier(Fixed(), calibration="none", structure=turned).fit(X, y)
     assert again.predict(X[:1]) == ["a"]
 
 
@@ -193,7 +200,7 @@ def test_the_search_finds_the_most_probable_class(seed):
         }"""
     X = rng.uniform(size=(500, 7))
     y = np.resize(list("abcdefgh"), 500)
-    classifier = TreeClassifier(Fixed(), structure=text).fit(X, y)
+    classifier = TreeClassifier(Fixed(), calibration="none", structure=text).fit(X, y)
     p = classifier.predict_proba(X)
     np.testing.assert_array_equal(classifier.predict(X), classifier.classes_[p.argmax(axis=1)])
     asked = classifier.decision_path(X)
@@ -315,7 +322,7 @@ def test_each_problem_sees_the_samples_of_its_classes_only(iris):
     X, y = iris
     X = np.clip(X[:120] / 10, 0, 1)
     structure = parse_structure('"feature=0" { 0 "feature=1" {1 2} }')
-    classifier = TreeClassifier(Fixed(), structure=structure).fit(X, y[:120])
+    classifier = TreeClassifier(Fixed(), calibration="none", structure=structure).fit(X, y[:120])
     assert [e.n_samples_ for e in classifier.estimators_] == [120, 70]
     assert [[e.feature for e in node] for node in classifier.node_estimators_] == [[0], [1]]
     np.testing.assert_array_equal(classifier.class_counts_, [50, 50, 20])
@@ -587,7 +594,7 @@ def test_nodes_tell_how_they_decide(digits):
     hybrid = two_children(from_code(make_code("one_vs_rest", 6), range(6)), balanced(range(6, 10)))
     tree = TreeClassifier(SVC(), hybrid).fit(X, y)
     assert tree.node_decoders_ == ["hinge"] * 5
-    assert set(tree.node_probabilities_[1:2]) <= {"normalise", "least_squares"}
+    assert set(tree.node_probabilities_[1:2]) <= {"normalise", "least_squares", "kullback_leibler"}
     assert tree.node_probabilities_[2] == "coupling"
     none = TreeClassifier(SVC(), hybrid, probability=None).fit(X, y)
     assert none.node_probabilities_ == [None] * 5

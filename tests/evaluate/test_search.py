@@ -19,10 +19,11 @@ from sklearn.model_selection import (
     cross_val_score,
     cross_validate,
 )
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_dtype_object, parametrize_with_checks
 
 from polychotomy import (
     CodeClassifier,
@@ -612,3 +613,12 @@ def test_a_classifier_that_is_no_reduction_at_all(iris):
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
+@pytest.mark.parametrize("preparation", ["standard", None])
+def test_features_that_are_no_numbers_raise_what_scikit_learn_expects(preparation):
+    check_dtype_object(
+        "ReductionSearchCV",
+        ReductionSearchCV(GaussianNB(), ["one_vs_rest"], cv=2, preparation=preparation),
+    )

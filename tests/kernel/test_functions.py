@@ -93,3 +93,9 @@ def test_gamma_is_scikit_learns(kind, rng):
 def test_gamma_must_be_positive(gamma):
     with pytest.raises(ValueError, match="'gamma' parameter must be"):
         resolve_gamma(gamma, np.ones((3, 2)))
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e160])
+def test_the_width_of_features_beyond_floats_is_refused(scale, rng):
+    with pytest.raises(ValueError, match="With gamma='scale', the variance"):
+        resolve_gamma("scale", scale * rng.normal(size=(9, 2)))

@@ -34,9 +34,9 @@ default="one_vs_one"
     decoder : str, default="auto"
         A rule of :func:`~polychotomy.decoding.decode`. ``"auto"`` takes ``"votes"`` for
         one-vs-one (all pairs of three or more classes); for other codes the loss that the
-        estimator minimises (hinge for SVMs, exponential for AdaBoost, logistic for logistic
-        regression, squared for ridge) or, where that is not known, ``"linear"`` on the binary
-        probabilities.
+        estimator minimises (hinge for SVMs, exponential for AdaBoost, whose margins are taken
+        before scikit-learn divides them, logistic for logistic regression, squared for ridge) or,
+        where that is not known, ``"linear"`` on the binary probabilities.
         ``"probability"`` predicts the class with the largest probability.
     probability : str or None, default="auto"
         How class probabilities are solved for, a method of

@@ -234,7 +234,8 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             absolute value) is below `threshold`. ``"votes"``, the default without `threshold`,
             takes the class with the most votes, whatever `decoder` is, and rejects samples where
             several classes share the first place: for one-vs-one ties, for one-vs-rest samples
-            that no class or several classes claim. Trees have no votes.
+            that no class or several classes claim. Trees have no votes, nor have single binary
+            classifiers whose replicas share one bias: all of them may be on the same side.
         threshold : float, optional
             For ``rule="confidence"`` and ``rule="probability"``, which need it.
 
@@ -252,10 +253,16 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         Tax and Duin (2002), "Using two-class classifiers for multiclass classification".
         """
         asks = self._asks(X)
-        flat = len(self._problems.nodes) == 1
+        has_votes = len(self._problems.nodes) == 1 and self._readout.rules[0] != "argmax"
         if rule is None:
-            rule = "votes" if flat and threshold is None else "probability"
-        known = _REJECT_RULES if flat else _REJECT_RULES[1:]
+            rule = "votes" if has_votes and threshold is None else "probability"
+        known = _REJECT_RULES if has_votes else _REJECT_RULES[1:]
+        if rule == "votes" and not has_votes:
+            raise ValueError(
+                "The 'rule' parameter must be one of 'confidence', 'probability' where problems "
+                "have no votes: in a tree, and where the replicas of all classes share one bias "
+                "and may all be on the same side. Got 'votes'."
+            )
         if rule not in known:
             raise unknown_name("rule", rule, known)
         if isinstance(threshold, Real) is (rule == "votes"):

@@ -58,7 +58,9 @@ def finished_cells(
     labels = (task.reduction for task in units[0])
     complete = (name for name in labels if all((name, fold) in cells for fold in range(len(units))))
     if reasons and all(map(is_baseline, complete)):
-        raise ValueError(f"Every reduction failed on some fold. {' '.join(reasons)[:1000]}")
+        same = all(reason.startswith("TypeError:") for reason in reasons)  # features, say
+        wrong = TypeError if same else ValueError
+        raise wrong(f"Every reduction failed on some fold. {' '.join(reasons)[:1000]}")
     return cells
 
 

@@ -286,12 +286,14 @@ def resolve_gamma(gamma: Any, X: Any) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
             sparse = is_sparse(X)
             variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse else X.var(dtype=float))
-        if not np.isfinite(variance):
+            scaled = float(1.0 / np.float64(X.shape[1] * variance)) if variance > 0 else 1.0
+        if not np.isfinite(variance) or not np.isfinite(scaled):
             raise ValueError(
-                "With gamma='scale', the variance of the features must be finite. It exceeds the "
-                "range of floats: scale the features, for example by StandardScaler()."
+                "With gamma='scale', the variance of the features and its inverse must be finite. "
+                f"The variance is {variance:.3g}, beyond the range of floats: scale the features, "
+                "for example by StandardScaler()."
             )
-        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        return scaled
     if not isinstance(gamma, Real) or not 0 < float(gamma) < np.inf:
         raise ValueError(
             f"The 'gamma' parameter must be 'scale', 'auto' or a positive number. Got {gamma!r}."

@@ -2,14 +2,14 @@
 
 import re
 from ast import literal_eval
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
@@ -182,7 +182,7 @@ class TrainedProblem(NamedTuple):
             plus = np.asarray(self.estimator.predict(X)) == self.estimator.classes_[1]
             return np.where(plus, 1.0, -1.0)
         if kind == "margin":
-            return self._last_column("decision_function", X, width=1)
+            return self._last_column("decision_function", X, width=1) * _factor(self.estimator)
         return self._last_column("predict_proba", X, width=2)
 
     def _last_column(self, method: str, X: Any, width: int) -> Array:
@@ -215,10 +215,17 @@ def check_learner(estimator: Any, *, name: str = "estimator") -> Any:
         from sklearn.linear_model import LogisticRegression
 
         return LogisticRegression()
-    if isinstance(estimator, type) or not hasattr(estimator, "fit") or not _classifies(estimator):
+    instance = not isinstance(estimator, type) and hasattr(estimator, "fit")
+    if not instance or not _is(is_classifier, estimator):
+        reason = ""
+        if instance and _is(is_regressor, estimator):
+            reason = (
+                " A regressor predicts numbers, not sides: for least squares on ±1 take "
+                "RidgeClassifier(), otherwise the classifier of its kind."
+            )
         raise ValueError(
             f"The {name!r} parameter must be a classifier instance such as SVC(). "
-            f"Got {_name(estimator)} instead."
+            f"Got {_name(estimator)} instead.{reason}"
         )
     if not (hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba")):
         raise ValueError(
@@ -332,14 +339,26 @@ def _innermost(estimator: Any) -> Any:
         if isinstance(estimator, Pipeline):
             estimator = estimator.steps[-1][1]
         elif isinstance(estimator, BaseSearchCV | FrozenEstimator):
-            estimator = estimator.estimator
+            estimator = getattr(estimator, "best_estimator_", estimator.estimator)
         else:
             return estimator
 
 
-def _classifies(estimator: Any) -> bool:
+def _factor(trained: Any) -> float:
+    """Return what a margin is multiplied by to be that of the learner's loss.
+
+    scikit-learn's AdaBoost divides 2 Σ w_t h_t, w_t = 2 α_t, by Σ w_t; the exponential loss is that
+    of Σ α_t h_t.
+    """
+    learner = _innermost(trained)
+    if any(ancestor.__name__ == "AdaBoostClassifier" for ancestor in type(learner).__mro__):
+        return float(np.sum(learner.estimator_weights_)) / 4
+    return 1.0
+
+
+def _is(kind: Callable[[Any], Any], estimator: Any) -> bool:
     try:
-        return bool(is_classifier(estimator))
+        return bool(kind(estimator))
     except (AttributeError, TypeError):
         return False
 

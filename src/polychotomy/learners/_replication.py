@@ -208,6 +208,9 @@ def resolve_replication(given: Any) -> Concatenated | SingleCall | Kesler:
     if isinstance(given, str) and given in _SHORT_FORMS:
         short: SingleCall | Kesler = _SHORT_FORMS[given]()
         return short
+    known = ("identity", "single", *available_codes())
+    if isinstance(given, str) and given not in known:
+        raise unknown_name("replication", given, [*_SHORT_FORMS, *known])
     return Concatenated(given)
 
 

@@ -137,7 +137,8 @@ def class_weights(
     """
     known = set(classes.tolist()) - {0, 1}
     for learner in classifier._learners().values():
-        for name, own in learner.get_params(deep=True).items():
+        params = learner.get_params(deep=True) if hasattr(learner, "get_params") else {}
+        for name, own in params.items():
             if name.endswith("class_weight") and isinstance(own, Mapping) and known & {*own}:
                 raise ValueError(
                     f"The parameter {name!r} of {type(learner).__name__} weighs the two sides of "
