@@ -63,7 +63,7 @@ def test_labels_of_any_kind():
     ("y", "classes", "message"),
     [
         (["a", "b", "a"], None, "must hold all 3 classes"),
-        (["a", "b", "d"], ["a", "b", "c"], "Got np.str_\\('d'\\)"),
+        (["a", "b", "d"], ["a", "b", "c"], "Got 'd'"),
         ([0, 1, 2], [0, 1], "classes must hold 3 different labels"),
         ([0, 1], None, "3 samples and y has 2"),
         ([[0, 1, 2]], None, "one-dimensional"),

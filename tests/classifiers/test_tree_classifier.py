@@ -563,7 +563,7 @@ def test_precomputed_kernels(iris):
 
 def test_partial_fit_where_the_structure_needs_no_data(iris):
     X, y = iris
-    whole = TreeClassifier(GaussianNB(), "balanced").fit(X, y)
+    whole = TreeClassifier(GaussianNB(), "balanced", calibration="none").fit(X, y)
     parts = TreeClassifier(GaussianNB(), "balanced")
     for batch in np.array_split(np.random.default_rng(0).permutation(150), 5):
         parts.partial_fit(X[batch], y[batch], classes=[0, 1, 2])
@@ -650,7 +650,7 @@ def test_a_thousand_classes(rng):
         classifier = TreeClassifier(base, structure, probability=None).fit(X, y)
         assert classifier.score(X, y) > 0.99
         assert classifier.structure_.n_classes == 1000
-    deep = TreeClassifier(base, "chain").fit(X[:600], y[:600])
+    deep = TreeClassifier(base, "chain", calibration="none").fit(X[:600], y[:600])
     p = deep.predict_proba(X[:5])
     np.testing.assert_allclose(p.sum(axis=1), 1)
     assert pickle.loads(pickle.dumps(deep)).structure_ == deep.structure_

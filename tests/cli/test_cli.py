@@ -125,7 +125,7 @@ def test_output_that_cannot_be_written_is_told_in_a_sentence(command):
 
 def test_a_reader_that_has_read_enough_is_no_error(tmp_path):
     path = tmp_path / "n.csv"
-    path.write_text("x,class\n" + "".join(f"{i},{i % 2}\n" for i in range(20)))
+    path.write_text("x,class\n" + "".join(f"{i % 7},{i % 2}\n" for i in range(20)))
     reader, writer = os.pipe()
     os.close(reader)
     result = subprocess.run(

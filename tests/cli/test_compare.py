@@ -88,9 +88,10 @@ def test_what_to_do_next_is_a_command_that_works(land, monkeypatch):
 
 def test_which_columns_are_taken_is_told(land):
     said = run(land, *FAST, "--protocol", "cv3").stderr.splitlines()
-    assert said == ["land: The classes are those of the column 'cover'.", "0 of 6 cells are done"]
+    plan = ["Trying one_vs_one, one_vs_rest with ridge on 3 folds.", "0 of 6 cells are done"]
+    assert said == ["land: The classes are those of the column 'cover'.", *plan]
     said = run(land, *FAST, "--protocol", "cv3", "--target", "cover").stderr.splitlines()
-    assert said == ["0 of 6 cells are done"]
+    assert said == plan
 
 
 def test_off_a_terminal_progress_is_told_in_lines(land, tmp_path, monkeypatch):
@@ -98,7 +99,8 @@ def test_off_a_terminal_progress_is_told_in_lines(land, tmp_path, monkeypatch):
     monkeypatch.setattr(_running, "_SHARE", 0.0)
     options = (land, *FAST, "--protocol", "cv2", "--target", "cover", "--store", tmp_path / "s")
     result = run(*options, "--json")
-    said = result.stderr.splitlines()
+    plan, *said = result.stderr.splitlines()
+    assert plan == "Trying one_vs_one, one_vs_rest with ridge on 2 folds."
     assert said[0] == "0 of 4 cells are done"
     for i, line in enumerate(said[1:], 1):
         assert re.fullmatch(rf"{i} of 4 cells are done, \d+:\d\d left, land: one_vs_\w+", line)
@@ -142,6 +144,7 @@ def test_for_programs(land):
     found = json.loads(run(land, *FAST, "--protocol", "cv3", "--json").stdout)
     assert set(found) == {
         *("tables", "overall", "recommended", "why", "recommendation", "how_sure", "failures"),
+        "not_tried",
     }
     assert found["recommendation"]["method"] == found["recommended"]
     (table,) = found["tables"].values()

@@ -83,7 +83,7 @@ def test_what_fit_says(folder):
 
 
 def test_fit_says_how_good_the_learner_is_by_itself(folder, tmp_path):
-    facts = {"error": 0.1, "samples": 9, "classes": ["a", "b"], "majority_error": 0.5}
+    facts = {"error": 0.1, "samples": 9, "classes": ["a", "b"], "majority_error": 0.5, "folds": 5}
     rows = [{"reduction": "native", "error": 0.2}, {"reduction": "bch", "error": 0.1}]
     said = _error_text(facts | {"base": "ridge", "reduction": "bch", "compared": rows})
     assert said.endswith("largest class 50.00 %, ridge by itself, without a reduction, 20.00 %.")

@@ -77,10 +77,9 @@ def test_which_column_is_the_target(write, header, options, expected):
 @pytest.mark.parametrize("header", ["Class,x,class", "class,x,Class"])
 def test_of_two_class_columns_none_is_taken_in_silence(write, header):
     path = write("data.csv", f"{header}\na,1,u\nb,2,v\na,3,v\nb,4,u\n")
-    with pytest.raises(
-        DataError, match=r"One column .* must hold the classes\. Got '.lass', '.lass'"
-    ):
-        read(path)
+    found = read(path)
+    assert found.target_name == "class"
+    assert found.remarks[0] == "The classes are those of the column 'class'."
     assert read(path, "class").target_name == "class"
     assert read(path, "Class").target_name == "Class"
 

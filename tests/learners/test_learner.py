@@ -3,7 +3,7 @@ import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDClassifier
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -57,6 +57,8 @@ class MyLogistic(LogisticRegression):
         (MyLogistic(), True),
         (make_pipeline(StandardScaler(), MLPClassifier()), True),
         (GridSearchCV(LogisticRegression(), {"C": [1]}), True),
+        (FixedThresholdClassifier(LogisticRegression()), True),
+        (FixedThresholdClassifier(GaussianNB()), False),
         (GradientBoostingClassifier(), True),
         (GradientBoostingClassifier(loss="exponential"), False),
         (SGDClassifier(loss="log_loss"), True),

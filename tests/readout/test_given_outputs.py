@@ -228,10 +228,11 @@ def test_auto_takes_what_was_better_on_held_out_outputs(rng):
         for name in ("auto", "least_squares")
     )
     held_out.by_folds = True
-    assert loss(auto.calibrated(np.ones(4), held_out)) < 0.9 * loss(plain.calibrated(np.ones(4)))
+    chosen = auto.calibrated(np.ones(4), held_out, Told(q))
+    assert loss(chosen) < 0.9 * loss(plain.calibrated(np.ones(4)))
     held_out.by_folds = False  # outputs of samples that were trained on say nothing
     for held in (None, held_out):
-        assert auto.calibrated(np.ones(4), held).methods == ("least_squares",)
+        assert auto.calibrated(np.ones(4), held, Told(q)).methods == ("least_squares",)
 
 
 def test_counts_weigh_the_problems_of_their_node(rng):

@@ -175,7 +175,8 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             A column for each of ``problems_``: positive for its +1 side, the size is the
             confidence.
         """
-        return beside(self._readout.outputs(Asking(self._trained, self._checked(X))), X)
+        samples = self._checked(X)
+        return beside(self._readout.outputs(Asking(self._trained, samples)), X)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from polychotomy.cli._options import flag
+
 
 @dataclass(frozen=True)
 class FileOptions:
@@ -85,15 +87,12 @@ _OPTIONS = {
         None,
     ),
     "encoding": (Annotated[str, typer.Option(help="Of files of text, such as latin-1.")], "utf-8"),
-    "header": (
+    "no_header": (
         Annotated[
             bool,
-            typer.Option(
-                "--header/--no-header",
-                help="Whether the first line names the columns; else they are x1, x2, …",
-            ),
+            flag("--no-header", "The first line names no columns: they are called x1, x2, …"),
         ],
-        True,
+        False,
     ),
 }
 
@@ -121,6 +120,7 @@ def reads_files(command: Callable[..., None]) -> Callable[..., None]:
         said = {name: given.pop(name) for name in _OPTIONS}
         for name in ("drop", "nominal"):
             said[name] = _names(said[name])
+        said["header"] = not said.pop("no_header")
         said["text"] = dict(_way(each) for each in _names(said["text"]))
         command(**given, file=FileOptions(**said))
 

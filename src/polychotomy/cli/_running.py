@@ -109,7 +109,10 @@ def print_plan(schedule: "Schedule", store: "Store", jobs: int, budget: float | 
     """Say what is going to be tried, and about how long it takes."""
     from polychotomy.evaluate import expected_seconds
 
-    tasks = schedule.tasks
+    known = store.keys()
+    tasks = [task for task in schedule.tasks if task.key not in known]
+    if not tasks:
+        return
     methods = list(dict.fromkeys(task.reduction for task in tasks))
     bases = ", ".join(dict.fromkeys(task.base for task in tasks))
     folds = len({(task.data_set, task.fold) for task in tasks})

@@ -322,7 +322,7 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         base = CodeClassifier(self.estimator)
         tags.input_tags = get_tags(base).input_tags
         if self.preparation and suitable_preparation("standard", np.empty((0, 0)), base) != "none":
-            tags.input_tags.allow_nan = True
+            tags.input_tags.allow_nan = tags.input_tags.sparse = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:

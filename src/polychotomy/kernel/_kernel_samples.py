@@ -14,11 +14,14 @@ if TYPE_CHECKING:
     from polychotomy.kernel._svc import SharedKernelSVC
 
 
-def check_samples(learner: Any, X: Any, y: Any = None, *, reset: bool = True) -> Any:
-    """Validate X and y; numbers in single precision stay so, and arrays on a GPU stay there."""
+def check_samples(learner: Any, X: Any, *labels: Any, reset: bool = True) -> Any:
+    """Validate X, and y if it is given, even as None.
+
+    Numbers in single precision stay so, and arrays on a GPU stay there.
+    """
     if not is_on_device(X):
         options: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
-        return validate_data(learner, X, **({} if y is None else {"y": y}), reset=reset, **options)
+        return validate_data(learner, X, *labels, reset=reset, **options)
     xp = find_device("cuda").xp  # type: ignore[union-attr]
     X = xp.asarray(X)
     if X.ndim != 2 or not X.size:
@@ -27,9 +30,9 @@ def check_samples(learner: Any, X: Any, y: Any = None, *, reset: bool = True) ->
     if not bool(xp.isfinite(X).all()):
         raise ValueError("X must hold finite numbers. It contains NaN or infinity.")
     validate_data(learner, X, skip_check_array=True, reset=reset)
-    if y is None:
+    if not labels:
         return X
-    y = check_array(to_host(y), ensure_2d=False, dtype=None, input_name="y")
+    y = check_array(to_host(labels[0]), ensure_2d=False, dtype=None, input_name="y")
     check_consistent_length(X, y)
     return X, y
 
@@ -52,7 +55,7 @@ def outputs_of(learner: "SharedKernelSVC", model: KernelModel, X: Any) -> Any:
     """Return a model's outputs for samples, where these are; on the CPU if there is no GPU."""
     samples = check_samples(learner, X, reset=False)
     try:
-        device = device_for(learner, samples, X.shape[0] * len(model.support))
+        device = device_for(learner, samples, samples.shape[0] * len(model.support))
     except (MissingExtraError, DeviceError):
         device = None
     return beside(model.outputs(samples, device), X)

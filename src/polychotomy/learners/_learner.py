@@ -273,7 +273,11 @@ def has_trusted_probabilities(estimator: Any) -> bool:
     >>> has_trusted_probabilities(LogisticRegression()), has_trusted_probabilities(GaussianNB())
     (True, False)
     """
+    from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+
     learner = _innermost(estimator)
+    while isinstance(learner, FixedThresholdClassifier | TunedThresholdClassifierCV):
+        learner = _innermost(learner.estimator)
     for ancestor in type(learner).__mro__:
         key = ancestor.__module__.partition(".")[0], ancestor.__name__
         if key in _TRUSTED:

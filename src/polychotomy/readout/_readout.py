@@ -234,12 +234,19 @@ class Readout:
     def outputs(
         self, ask: Ask, problems: slice = slice(None), rows: Indices | None = None
     ) -> Array:
-        """Return the outputs of some problems, a column for each: positive for the +1 side."""
+        """Return the outputs of some problems, a column for each: positive for the +1 side.
+
+        Where a flat code reads probabilities, they are calibrated, so that the predicted class is
+        the most probable one.
+        """
         which, place = self._asked(problems)
+        flat = len(self.nodes) == 1 and self.code.n_classes > 2
         kinds = ["margin" if self.forms[s] == "margin" else "probability" for s in which]
         outputs = self._said(ask, which, kinds, rows)
         for c, s in enumerate(which):
-            if self.forms[s] != "margin":
+            if self.forms[s] == "probability" and flat and self.calibrators is not None:
+                outputs[:, c] = _centred(self.calibrate(s, outputs[:, c]))
+            elif self.forms[s] != "margin":
                 outputs[:, c] = _FORMS[self.forms[s]](outputs[:, c])
         return outputs[:, place] * self.distinct.sign[problems]
 

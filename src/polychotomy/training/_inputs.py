@@ -40,7 +40,7 @@ def check_data(
             "This estimator requires y to be passed, but the target y is None: give the labels."
         )
     if is_on_device(X):
-        return check_samples(estimator, X, y if with_y else None, reset=reset)
+        return check_samples(estimator, X, *([y] if with_y else []), reset=reset)
     if numeric:
         options: dict[str, Any] = {"accept_sparse": "csr", "dtype": float, "reset": reset}
         return validate_data(estimator, X, **({"y": y} if with_y else {}), **options)
