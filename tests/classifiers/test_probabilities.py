@@ -12,8 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 from polychotomy import Code, CodeClassifier, available_codes
-from polychotomy.probability import solve
-from polychotomy.readout._better_methods import better_method
+from polychotomy.probability import better_method, solve
 
 
 @pytest.fixture(scope="module")

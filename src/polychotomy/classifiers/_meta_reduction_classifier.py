@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._reduction_classifier import ReductionClassifier
 from polychotomy.learners import Learner, check_learner
+from polychotomy.structures import ordered_categories, resolve_class_order
 from polychotomy.training import (
     JointTrainer,
     Params,
@@ -24,8 +25,6 @@ from polychotomy.training import (
     check_params,
     check_weights,
     class_weights,
-    ordered_categories,
-    resolve_class_order,
     route_params,
     weigh,
 )

@@ -19,6 +19,7 @@ from polychotomy.calibration import folds
 from polychotomy.errors import unknown_name
 from polychotomy.kernel import beside, to_host
 from polychotomy.readout import NO_PROBABILITIES, Readout
+from polychotomy.structures import ordered_categories
 from polychotomy.training import (
     Asking,
     FitProgress,
@@ -30,7 +31,6 @@ from polychotomy.training import (
     check_labels,
     check_params,
     class_weights,
-    ordered_categories,
     unless_fit_fails,
     weigh,
 )

@@ -41,7 +41,8 @@ from polychotomy.evaluate._task import Task, Tuner, train_task
 from polychotomy.learners import check_learner
 from polychotomy.parallel import map_tasks
 from polychotomy.reductions import Expansion, make_base, untrained
-from polychotomy.training import check_data, check_labels, ordered_categories, unless_fit_fails
+from polychotomy.structures import ordered_categories
+from polychotomy.training import check_data, check_labels, unless_fit_fails
 
 
 def _best_has(method: str) -> Callable[[Any], bool]:

@@ -1,5 +1,6 @@
 """Class probabilities from the probabilities of the binary problems."""
 
+from polychotomy.probability._better_method import better_method
 from polychotomy.probability._solve import (
     METHODS,
     Method,
@@ -9,4 +10,12 @@ from polychotomy.probability._solve import (
     solve,
 )
 
-__all__ = ["METHODS", "Method", "check_method", "choose_method", "is_one_vs_rest", "solve"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "better_method",
+    "check_method",
+    "choose_method",
+    "is_one_vs_rest",
+    "solve",
+]

@@ -1,7 +1,7 @@
 """Choices that a readout rests on: decoding rules, calibrations, methods for probabilities."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,13 @@ from polychotomy.codes import Code
 from polychotomy.decoding import RULES, SIGN_RULES, check_one_vs_one
 from polychotomy.errors import unknown_name
 from polychotomy.learners import Says
-from polychotomy.probability import METHODS, check_method, is_one_vs_rest
+from polychotomy.probability import METHODS, better_method, check_method, is_one_vs_rest
 from polychotomy.structures import Node
+
+if TYPE_CHECKING:
+    from polychotomy.readout._readout import Ask, Readout
+
+_MOST_ENTRIES = 2**22  # of samples × classes × problems, on which methods are compared
 
 NO_PROBABILITIES = (
     "(partial_fit cannot calibrate outputs: use fit, or an estimator with predict_proba and "
@@ -142,3 +147,42 @@ def _choose_method(method: Any, code: Code) -> str:
         return method if METHODS[method].suits(code) else "least_squares"  # nothing to solve
     check_method(method, code, "probability")
     return str(method)
+
+
+def better_methods(
+    readout: "Readout", asked: Sequence[str], held_out: Any, ask: "Ask"
+) -> tuple[str, ...]:
+    """Return the method of each node, the best by held-out outputs where "auto" was asked.
+
+    A model has not seen the samples that take no part in its problem, so that they need no fold,
+    unless one model answers all problems.
+    """
+    assert readout.methods is not None
+    assert readout.counts is not None
+    methods, y = list(readout.methods), held_out.targets.y
+    for i, node in enumerate(readout.nodes):
+        if asked[i] != "auto" or (readout.shared and not node.code.is_strict):
+            continue
+        samples = np.flatnonzero(node.child[y] >= 0)
+        samples = samples[:: 1 + len(samples) * node.code.matrix.size // _MOST_ENTRIES]
+        which = readout.distinct.index[node.problems]
+        said = {s: _probabilities(readout, s, samples, held_out, ask) for s in set(which.tolist())}
+        q = np.column_stack([said[s] for s in which.tolist()])
+        q = np.where(readout.distinct.sign[node.problems] > 0, q, 1 - q)
+        weight = held_out.weights[which[0]][samples]
+        child, counts = node.child[y[samples]], readout.counts[which]
+        methods[i] = better_method(q, node.code, child, weight, counts)
+    return tuple(methods)
+
+
+def _probabilities(
+    readout: "Readout", s: int, samples: Indices, held_out: Any, ask: "Ask"
+) -> Array:
+    """Return the probabilities of one distinct problem for samples, its own or others."""
+    own = held_out.targets.samples(s)
+    outputs = np.full(len(held_out.targets.y), np.nan)
+    outputs[own] = held_out.outputs[s]
+    others = np.setdiff1d(samples, own)
+    if others.size:
+        outputs[others] = ask(readout.held_out_kinds[s], [s], others)[:, 0]
+    return readout.calibrate(s, outputs[samples])

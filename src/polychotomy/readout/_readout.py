@@ -19,8 +19,8 @@ from polychotomy.decoding import (
 from polychotomy.learners import Says
 from polychotomy.probability import solve
 from polychotomy.readout import _paths
-from polychotomy.readout._better_methods import better_methods
 from polychotomy.readout._choices import (
+    better_methods,
     choose_calibrations,
     choose_methods,
     choose_rules,

@@ -8,6 +8,7 @@ from polychotomy.structures._build import (
     linkage,
     order_classes,
 )
+from polychotomy.structures._class_order import ordered_categories, resolve_class_order
 from polychotomy.structures._convert import (
     flatten,
     from_code,
@@ -45,8 +46,10 @@ __all__ = [
     "needs_samples",
     "nest",
     "order_classes",
+    "ordered_categories",
     "parse_structure",
     "relabel",
+    "resolve_class_order",
     "resolve_structure",
     "single_node",
     "two_children",

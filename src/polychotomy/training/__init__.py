@@ -1,6 +1,5 @@
 """From problems to trained problems and held-out outputs."""
 
-from polychotomy.training._class_order import ordered_categories, resolve_class_order
 from polychotomy.training._inputs import (
     Params,
     check_batch_labels,
@@ -49,8 +48,6 @@ __all__ = [
     "check_params",
     "check_weights",
     "class_weights",
-    "ordered_categories",
-    "resolve_class_order",
     "route_params",
     "shared_problems",
     "unless_fit_fails",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polychotomy.arrays import Indices
-from polychotomy.structures import order_classes
+from polychotomy.structures._build import order_classes
 
 
 def ordered_categories(y: Any) -> list[Any] | None:
@@ -15,7 +15,7 @@ def ordered_categories(y: Any) -> list[Any] | None:
     Examples
     --------
     >>> import pandas as pd
-    >>> from polychotomy.training import ordered_categories
+    >>> from polychotomy.structures import ordered_categories
     >>> ordered_categories(pd.Categorical(["low", "high"], ["low", "mid", "high"], ordered=True))
     ['low', 'mid', 'high']
     """
