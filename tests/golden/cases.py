@@ -168,7 +168,7 @@ CASES = {
         lambda: CodeClassifier(SVC(), "adjacent", calibration="isotonic", cv=3)
     ),
     "exhaustive hamming": _fitted(
-        lambda: CodeClassifier(LinearSVC(random_state=0), "exhaustive", "hamming", cv=None)
+        lambda: CodeClassifier(LinearSVC(dual=False, tol=1e-8), "exhaustive", "hamming", cv=None)
     ),
     "one_vs_rest probability decoder": _fitted(
         lambda: CodeClassifier(LogisticRegression(), "one_vs_rest", "probability")

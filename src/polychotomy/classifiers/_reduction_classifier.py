@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.calibration import folds
+from polychotomy.codes import check_int
 from polychotomy.errors import unknown_name
 from polychotomy.kernel import beside, to_host
 from polychotomy.readout import NO_PROBABILITIES, Readout
@@ -220,6 +221,55 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             return beside(np.log(to_host(self.predict_proba(X))), X)
 
+    def predict_top(self, X: Any, n: int = 5) -> NDArray[Any]:
+        """Return the classes with the largest scores, the best first.
+
+        Only some samples' scores are held at a time, and a tree asks only the problems that can
+        matter.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        n : int, default=5
+            How many classes, at most all.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples, n)
+            The first column is what :meth:`predict` returns, the others follow in the order of
+            :meth:`decision_function`; of classes with equal scores the first.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from polychotomy import CodeClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> CodeClassifier().fit(X, y).predict_top(X[[0, 60]], 2)
+        array([[0, 1],
+               [1, 2]])
+        """
+        return self._top(X, n, "score")[0]
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_top_proba(self, X: Any, n: int = 5) -> tuple[NDArray[Any], Array]:
+        """Return the most probable classes, the most probable one first, and their probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        n : int, default=5
+            How many classes, at most all.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples, n)
+        probabilities : ndarray of shape (n_samples, n)
+            As in :meth:`predict_proba`.
+        """
+        check_is_fitted(self)
+        self._check_probabilities()
+        return self._top(X, n, "probability")
+
     def predict_or_reject(
         self, X: Any, rule: str | None = None, threshold: float | None = None
     ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -294,11 +344,21 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _asks(self, X: Any) -> Iterator[Asking]:
         """Check samples, and yield some of them at a time, so that their outputs stay small."""
         X = self._checked(X)
-        size = max(1, _BLOCK_OUTPUTS // self._problems.code.n_problems)
+        size = max(1, _BLOCK_OUTPUTS // max(self._problems.code.matrix.shape))
         if X.shape[0] <= size:
             return iter([Asking(self._trained, X)])
         blocks = gen_batches(X.shape[0], size)
         return (Asking(self._trained, _safe_indexing(X, block)) for block in blocks)
+
+    def _top(self, X: Any, n: int, by: str) -> tuple[NDArray[Any], Array]:
+        """Return the labels and values of the n best classes of each sample."""
+        asks = self._asks(X)
+        n, k = check_int("n", n), len(self.classes_)
+        if n > k:
+            raise ValueError(f"The 'n' parameter must be at most the {k} classes. Got {n}.")
+        parts = [self._readout.best(ask, n, by) for ask in asks]
+        classes, values = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return self.classes_[classes], values
 
     def _checked(self, X: Any) -> Any:
         check_is_fitted(self)

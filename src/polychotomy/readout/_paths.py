@@ -1,6 +1,7 @@
 """Ways through a structure that ask only the problems they need."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,10 +11,15 @@ from polychotomy.arrays import Array, Indices
 if TYPE_CHECKING:
     from polychotomy.readout._readout import Ask, Readout
 
+_SMALLEST = np.nextafter(0, 1)
+
 Visit = tuple[slice, Indices]
 """Which problems were asked of which samples."""
 
 Reached = tuple[Indices, Array]
+
+Branches = list[tuple[int, Indices, Array]]
+"""Nodes, the samples that may still go there, and the values that they come with."""
 
 
 def descend(readout: "Readout", ask: "Ask") -> tuple[Indices, list[Visit]]:
@@ -38,41 +44,49 @@ def descend(readout: "Readout", ask: "Ask") -> tuple[Indices, list[Visit]]:
     return winners, visits
 
 
-def search(readout: "Readout", ask: "Ask") -> tuple[Indices, list[Visit]]:
-    """Return each sample's most probable class, of equal ones the first, and the visits.
+def search(
+    readout: "Readout", ask: "Ask", n_best: int = 1, by: str = "probability"
+) -> tuple[Indices, Array, list[Visit]]:
+    """Return each sample's best classes, of equal ones the first, their values, and the visits.
 
-    First the most probable way down is followed. Then, node by node, only those branches are
-    followed that were passed by with at least the probability of the best class so far: no other
-    class can be more probable. Every node is asked at most twice.
+    The value of a class is its probability, or with ``by="lead"`` the smallest lead on the way to
+    it. Either can only become smaller on the way down. So first the best branch that was passed by
+    is followed down, once for each class wanted. Then, node by node, only those branches are
+    followed that were passed by with at least the value of the last of the best classes so far: no
+    other class can be better. Every node is asked at most once more than there are classes wanted.
     """
     n = ask.n_samples
-    best, winners = np.full(n, -1.0), np.full(n, -1)
+    best = _Best(np.full((n, n_best), -np.inf), np.full((n, n_best), -1))
     visits: list[Visit] = []
-    waiting: dict[int, list[Reached]] = {0: [(np.arange(n), np.ones(n))]}
-    for follow_first in (True, False):
-        passed_by: dict[int, list[Reached]] = {}
+    start = np.ones(n) if by == "probability" else np.full(n, np.inf)
+    branches: Branches = [(0, np.arange(n), start)]
+    for dive in range(n_best + 1):
+        if not branches:
+            break
+        follow_first = dive < n_best
+        waiting: dict[int, list[Reached]] = {}
+        branches, rest = _best_of_each(branches, n) if follow_first else (branches, [])
+        for i, samples, value in branches:
+            waiting.setdefault(i, []).append((samples, value))
+        branches = rest
         for i, node in enumerate(readout.nodes):
-            samples, p = _joined(waiting.pop(i, []))
-            samples, p = samples[p >= best[samples]], p[p >= best[samples]]
+            samples, value = _joined(waiting.pop(i, []))
+            promising = value >= best.least[samples]
+            samples, value = samples[promising], value[promising]
             if not samples.size:
                 continue
             visits.append((node.problems, samples))
-            rows = None if len(samples) == n else samples
-            children = readout.child_probabilities(i, ask, rows)
-            if rows is None:  # in the order in which the samples came here
-                children = children[samples]
-            children = p[:, np.newaxis] * children
+            children = _values(readout, ask, i, samples, value, by)
             first = children.argmax(axis=1)
             for c, below in enumerate(node.below):
+                if below < 0:
+                    best.keep(samples, children[:, c], -1 - below)
+                    continue
                 is_first = (first == c) if follow_first else np.ones(len(first), dtype=bool)
-                for chosen, place in ((is_first, waiting), (~is_first, passed_by)):
-                    reached = samples[chosen], children[chosen, c]
-                    if below < 0:
-                        _keep_better(best, winners, *reached, -1 - below)
-                    else:
-                        place.setdefault(below, []).append(reached)
-        waiting = passed_by
-    return winners, visits
+                waiting.setdefault(below, []).append((samples[is_first], children[is_first, c]))
+                if follow_first:
+                    branches.append((below, samples[~is_first], children[~is_first, c]))
+    return best.classes, best.values, visits
 
 
 def eliminate(readout: "Readout", ask: "Ask") -> tuple[Array, list[Visit]]:
@@ -103,6 +117,31 @@ def eliminate(readout: "Readout", ask: "Ask") -> tuple[Array, list[Visit]]:
     return scores[:, node.child], visits
 
 
+def largest(values: Array, n_best: int) -> tuple[Indices, Array]:
+    """Return the columns of the largest values of each row, of equal ones the first, and these."""
+    n, k = values.shape
+    rows = np.arange(n)[:, np.newaxis]
+    if n_best < k:
+        least = np.partition(values, k - n_best, axis=1)[:, k - n_best, np.newaxis]
+        # Above the least value all are among the best, and of those equal to it the first ones.
+        above, equal = values > least, values == least
+        room = n_best - above.sum(axis=1, keepdims=True)
+        kept = above | (equal & (equal.cumsum(axis=1) <= room))
+        columns = np.nonzero(kept)[1].reshape(n, n_best)
+    else:
+        columns = np.broadcast_to(np.arange(k), (n, k))
+    order = np.argsort(-values[rows, columns], axis=1, kind="stable")
+    columns = np.take_along_axis(columns, order, axis=1)
+    return columns, values[rows, columns]
+
+
+def put_first(classes: Indices, winners: Indices) -> Indices:
+    """Return classes with the winner of each row in front, in place of the last if it is new."""
+    others = np.argsort(classes == winners[:, np.newaxis], axis=1, kind="stable")
+    rest = np.take_along_axis(classes, others[:, : classes.shape[1] - 1], axis=1)
+    return np.column_stack([winners, rest])
+
+
 def smallest_leads(readout: "Readout", ask: "Ask") -> Array:
     """Return for each class the smallest lead, over the nodes on its way, of its child.
 
@@ -121,19 +160,77 @@ def smallest_leads(readout: "Readout", ask: "Ask") -> Array:
     return margins
 
 
-def _leads(readout: "Readout", ask: "Ask", i: int) -> Array:
-    """Return how far each child of a node is ahead of the best of the others."""
-    scores = readout.node_scores(i, ask)
+def _values(
+    readout: "Readout", ask: "Ask", i: int, samples: Indices, value: Array, by: str
+) -> Array:
+    """Return the values of the children of a node, for samples that come with a value."""
+    n = ask.n_samples
+    rows = None if len(samples) == n else samples
+    if by == "probability":
+        children = readout.child_probabilities(i, ask, rows)
+    else:
+        children = _leads(readout, ask, i, rows)
+    if rows is None:  # in the order in which the samples came here
+        children = children[samples]
+    value = value[:, np.newaxis]
+    return value * children if by == "probability" else np.minimum(value, children)
+
+
+def _leads(readout: "Readout", ask: "Ask", i: int, rows: Indices | None = None) -> Array:
+    """Return how far each child of a node is ahead of the best of the others.
+
+    Of equal children the first is ahead, as it is where a class is decided.
+    """
+    scores = readout.node_scores(i, ask, rows)
     if readout.is_direct(i):
         # A binary classifier's own margin; of 0, its first label wins, the −1 side as trained.
         node = readout.nodes[i]
         sign = readout.distinct.sign[node.problems.start]
-        first_wins = -node.code.matrix[:, 0] * sign * np.nextafter(0, 1)
+        first_wins = -node.code.matrix[:, 0] * sign * _SMALLEST
         return np.where(scores == 0, first_wins, scores)
     second, best = np.sort(scores, axis=1)[:, -2:].T
     is_best = np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, np.newaxis]
     others = np.where(is_best, second[:, np.newaxis], best[:, np.newaxis])
-    return scores - others
+    lead = scores - others
+    return np.where(is_best, np.maximum(lead, _SMALLEST), lead)
+
+
+@dataclass(frozen=True, eq=False)
+class _Best:
+    """The best classes of each sample so far, best first, and their values."""
+
+    values: Array
+    classes: Indices
+
+    @property
+    def least(self) -> Array:
+        """The value of the last of each sample's best classes."""
+        return self.values[:, -1]
+
+    def keep(self, samples: Indices, values: Array, new: int) -> None:
+        """Keep a class where it is better than the last one so far, or as good and earlier."""
+        last = self.values[samples, -1], self.classes[samples, -1]
+        better = (values > last[0]) | ((values == last[0]) & (new < last[1]))
+        samples, values = samples[better], values[better]
+        kept = np.column_stack([self.values[samples, :-1], values])
+        classes = np.column_stack([self.classes[samples, :-1], np.full(len(samples), new)])
+        order = np.lexsort((classes, -kept))
+        self.values[samples] = np.take_along_axis(kept, order, axis=1)
+        self.classes[samples] = np.take_along_axis(classes, order, axis=1)
+
+
+def _best_of_each(branches: Branches, n: int) -> tuple[Branches, Branches]:
+    """Return the best branch of each sample, and the other branches."""
+    node = np.concatenate([np.full(len(samples), i) for i, samples, _ in branches])
+    samples = np.concatenate([samples for _, samples, _ in branches])
+    value = np.concatenate([value for _, _, value in branches])
+    order = np.lexsort((-node, value, samples))
+    is_last = np.diff(samples[order], append=n) > 0
+    found: list[Branches] = []
+    for part in (order[is_last], order[~is_last]):
+        groups = _groups(node[part]) if part.size else ()
+        found.append([(i, samples[part[own]], value[part[own]]) for i, own in groups])
+    return found[0], found[1]
 
 
 def _joined(parts: list[Reached]) -> Reached:
@@ -142,12 +239,6 @@ def _joined(parts: list[Reached]) -> Reached:
         return np.empty(0, dtype=np.intp), np.empty(0)
     samples, p = zip(*parts, strict=True)
     return np.concatenate(samples), np.concatenate(p)
-
-
-def _keep_better(best: Array, winners: Indices, samples: Indices, p: Array, winner: int) -> None:
-    """Keep a class where it is more probable than the best so far, or as probable and earlier."""
-    better = (p > best[samples]) | ((p == best[samples]) & (winner < winners[samples]))
-    best[samples[better]], winners[samples[better]] = p[better], winner
 
 
 def _groups(values: Indices) -> Iterator[tuple[int, Indices]]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polychotomy.arrays import Array, Indices
-from polychotomy.calibration import Calibrator, limit
+from polychotomy.calibration import Calibrator
 from polychotomy.codes import Code, DistinctProblems
 from polychotomy.decoding import (
     accepted_by_confidence,
@@ -26,9 +26,8 @@ from polychotomy.readout._choices import (
     choose_rules,
     fit_calibrators,
 )
+from polychotomy.readout._forms import FORMS, calibrated_form
 from polychotomy.structures import Node
-
-_SMALLEST = np.nextafter(0, 1)
 
 
 class Ask(Protocol):
@@ -192,7 +191,7 @@ class Readout:
         samples = [targets.samples(s) for s in range(targets.n_problems)]
         calibrators = fit_calibrators(
             self.calibrations,
-            [_calibrated_form(o, k) for o, k in zip(held_out.outputs, kinds, strict=True)],
+            [calibrated_form(o, k) for o, k in zip(held_out.outputs, kinds, strict=True)],
             [targets.sides(s, own) > 0 for s, own in enumerate(samples)],
             [w[own] for w, own in zip(held_out.weights, samples, strict=True)],
             shared=self.shared,
@@ -245,9 +244,9 @@ class Readout:
         outputs = self._said(ask, which, kinds, rows)
         for c, s in enumerate(which):
             if self.forms[s] == "probability" and flat and self.calibrators is not None:
-                outputs[:, c] = _centred(self.calibrate(s, outputs[:, c]))
+                outputs[:, c] = FORMS["probability"](self.calibrate(s, outputs[:, c]))
             elif self.forms[s] != "margin":
-                outputs[:, c] = _FORMS[self.forms[s]](outputs[:, c])
+                outputs[:, c] = FORMS[self.forms[s]](outputs[:, c])
         return outputs[:, place] * self.distinct.sign[problems]
 
     def scores(self, ask: Ask) -> Array:
@@ -282,8 +281,24 @@ class Readout:
             scores, visits = _paths.eliminate(self, ask)
             return scores.argmax(axis=1), visits
         if self.path == "most_probable" and k > 2:
-            return _paths.search(self, ask)
+            classes, _, visits = _paths.search(self, ask)
+            return classes[:, 0], visits
         return _paths.descend(self, ask)
+
+    def best(self, ask: Ask, n: int, by: str) -> tuple[Indices, Array]:
+        """Return the n best classes of each sample, best first, and their values.
+
+        `by` is "score" or "probability". A tree is searched, and not all of its problems asked.
+        """
+        if len(self.nodes) > 1 and self.path in ("recursive", "most_probable"):
+            by = "probability" if self._takes_most_probable else by
+            classes, values, _ = _paths.search(self, ask, n, "lead" if by == "score" else by)
+        else:
+            values = self.scores(ask) if by == "score" else self.probabilities(ask)
+            classes, values = _paths.largest(values, n)
+        if by == "score" and any(self.is_direct(i) for i in range(len(self.nodes))):
+            classes = _paths.put_first(classes, self.decide(ask)[0])
+        return classes, values
 
     def reject(
         self, ask: Ask, rule: str, threshold: float | None
@@ -400,7 +415,7 @@ class Readout:
         calibrator = self.calibrators[s]
         if calibrator is None:
             return outputs
-        return calibrator(_calibrated_form(outputs, self.held_out_kinds[s]))
+        return calibrator(calibrated_form(outputs, self.held_out_kinds[s]))
 
     def _asked(self, problems: slice) -> tuple[Indices, Indices]:
         """Return the distinct problems behind some problems, and where each of these is found."""
@@ -418,25 +433,3 @@ class Readout:
             columns = [c for c, each in enumerate(kinds) if each == kind]
             outputs[:, columns] = ask(kind, which[columns].tolist(), rows)
         return outputs
-
-
-def _centred(p: Array) -> Array:
-    return 2 * p - 1
-
-
-def _log_odds(p: Array) -> Array:
-    """Return log p/(1−p) with ±744, the logarithm of the smallest float, for 1 and 0.
-
-    For ½ it is the largest negative float: a binary classifier with equal probabilities predicts
-    its first class.
-    """
-    odds = np.log(np.maximum(p, _SMALLEST)) - np.log(np.maximum(1 - p, _SMALLEST))
-    return np.where(p == 0.5, -_SMALLEST, odds)
-
-
-_FORMS = {"probability": _centred, "log_odds": _log_odds}
-
-
-def _calibrated_form(outputs: Array, kind: str) -> Array:
-    """Return what a calibrator reads: margins, or the log-odds of probabilities within bounds."""
-    return outputs if kind == "margin" else limit(_log_odds(outputs))

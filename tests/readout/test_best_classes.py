@@ -1,0 +1,112 @@
+"""The best classes against all classes sorted."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from polychotomy import (
+    CodeClassifier,
+    KernelSBCClassifier,
+    SharedKernelSVC,
+    SingleBinaryClassifier,
+    TreeClassifier,
+)
+
+CLASSIFIERS = {
+    "one-vs-one": CodeClassifier(LogisticRegression(), "one_vs_one"),
+    "one-vs-rest": CodeClassifier(LogisticRegression(), "one_vs_rest"),
+    "single": SingleBinaryClassifier(SharedKernelSVC(gamma=0.1)),
+    "kernel": KernelSBCClassifier(gamma=0.001),
+    "tree": TreeClassifier(LogisticRegression(), structure="balanced"),
+    "chain": TreeClassifier(LogisticRegression(), structure="chain"),
+    "linkage": TreeClassifier(LogisticRegression(), structure="linkage"),
+    "margins": TreeClassifier(LinearSVC(), structure="balanced", probability=None),
+    "most probable": TreeClassifier(LogisticRegression(), "balanced", solve="most_probable"),
+    "all at once": TreeClassifier(LogisticRegression(), "balanced", solve="least_squares"),
+    "wide": TreeClassifier(
+        LogisticRegression(),
+        "a 0 / 1 2 3; b 1 / 0 2 3; c 2 / 0 1 3; { d 0 / 1; e 1 / 2; {0 1 2} 3 f {4 5} "
+        "g {6 h {7 j {8 9}}} }",
+    ),
+    "ddag": TreeClassifier(LogisticRegression(), structure="ddag"),
+}
+
+
+@pytest.fixture(scope="module")
+def samples(digits):
+    X, y = digits
+    return X[:400, 20:44], y[:400], X[400:, 20:44]
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_the_best_classes_are_those_with_the_largest_values(name, samples):
+    X, y, new = samples
+    classifier = CLASSIFIERS[name].fit(X, y)
+    scores = classifier.decision_function(new)
+    predicted = classifier.predict(new)
+    for n in (1, 2, 3, 10):
+        labels = classifier.predict_top(new, n)
+        assert labels.shape == (200, n)
+        np.testing.assert_array_equal(labels[:, 0], predicted)
+        assert all(len(set(row)) == n for row in labels.tolist())
+        found = np.take_along_axis(scores, labels, axis=1)
+        np.testing.assert_allclose(found, -np.sort(-scores, axis=1)[:, :n], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_the_most_probable_classes(name, samples):
+    X, y, new = samples
+    if CLASSIFIERS[name].probability is None:
+        assert not hasattr(CLASSIFIERS[name], "predict_top_proba")
+        return
+    classifier = CLASSIFIERS[name].fit(X, y)
+    p = classifier.predict_proba(new)
+    for n in (1, 4, 10):
+        labels, probabilities = classifier.predict_top_proba(new, n)
+        np.testing.assert_allclose(probabilities, -np.sort(-p, axis=1)[:, :n], rtol=1e-9)
+        np.testing.assert_allclose(np.take_along_axis(p, labels, axis=1), probabilities, rtol=1e-9)
+
+
+def test_a_tree_is_not_asked_about_everything(samples, monkeypatch):
+    X, y, new = samples
+    classifier = TreeClassifier(LogisticRegression(C=100), "balanced").fit(X, y)
+    asked = []
+    outputs = type(classifier._trained).outputs
+
+    def counting(self, X, kind, which=None):
+        asked.append(X.shape[0] * len(which))
+        return outputs(self, X, kind, which)
+
+    monkeypatch.setattr(type(classifier._trained), "outputs", counting)
+    classifier.predict_top(new, 2)
+    assert sum(asked) < 0.9 * 9 * len(new)
+
+
+def test_of_equal_classes_the_first(samples):
+    from polychotomy.readout._paths import largest
+
+    columns, values = largest(np.array([[1.0, 2, 2, 2, 0], [0, 0, 0, 0, 0]]), 2)
+    assert columns.tolist() == [[1, 2], [0, 1]]
+    assert values.tolist() == [[2, 2], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("n", "message"),
+    [(0, "at least 1"), (2.5, "an int"), (True, "an int"), ("3", "an int"), (11, "at most the 10")],
+)
+def test_how_many_classes(n, message, samples):
+    X, y, new = samples
+    classifier = CLASSIFIERS["one-vs-rest"].fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        classifier.predict_top(new, n)
+
+
+def test_two_classes_and_the_last_step_of_a_pipeline(samples):
+    X, y, new = samples
+    pipeline = make_pipeline(StandardScaler(), CodeClassifier(LinearSVC())).fit(X, y > 4)
+    labels = pipeline[-1].predict_top(pipeline[:-1].transform(new), 2)
+    np.testing.assert_array_equal(labels[:, 0], pipeline.predict(new))
+    np.testing.assert_array_equal(labels[:, 1], ~labels[:, 0])
