@@ -644,3 +644,18 @@ def test_samples_without_weight_do_not_count_for_the_divergence(iris, rng):
     plain = CodeClassifier(base, **options).fit(X, y)
     weighted = CodeClassifier(base, **options).fit(X[more], y[more], sample_weight=weight)
     np.testing.assert_allclose(weighted.predict_proba(X), plain.predict_proba(X), atol=1e-5)
+
+
+def test_many_pairs_are_trained_only_if_told_to(monkeypatch):
+    X, y = np.random.default_rng(0).normal(size=(600, 4)), np.repeat(np.arange(300), 2)
+    with pytest.raises(ValueError, match="300 classes is 44850 binary problems: by one of them"):
+        CodeClassifier(RidgeClassifier()).fit(X, y)
+    with pytest.raises(ValueError, match=r"binary problems\. Take code='one_vs_rest' \(300"):
+        CodeClassifier(SGDClassifier()).partial_fit(X, y, classes=np.arange(300))
+    monkeypatch.setattr("polychotomy.training._cost_of_pairs._MANY_CLASSES", 7)
+    y %= 7
+    with pytest.raises(ValueError, match=r"give code=make_code\('one_vs_one', 7\)"):
+        CodeClassifier(RidgeClassifier()).fit(X, y)
+    assert (
+        len(CodeClassifier(RidgeClassifier(), make_code("one_vs_one", 7)).fit(X, y).problems_) == 21
+    )

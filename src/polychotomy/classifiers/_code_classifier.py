@@ -10,7 +10,7 @@ from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClas
 from polychotomy.codes import Code, check_ordered, describe_problems, resolve_code
 from polychotomy.learners import Learner
 from polychotomy.structures import single_node
-from polychotomy.training import Params, Problems, Trainer
+from polychotomy.training import Params, Problems, Trainer, check_pairs
 
 
 class CodeClassifier(MetaReductionClassifier):
@@ -30,7 +30,8 @@ class CodeClassifier(MetaReductionClassifier):
 default="one_vs_one"
         A name of :func:`~polychotomy.available_codes`, a code, a matrix over {−1, 0, +1} (its
         rows are the classes in the order of `class_order`), or a function of the number of classes
-        that returns a code or a matrix.
+        that returns a code or a matrix. From 300 classes on ``"one_vs_one"`` is refused, with what
+        it would cost, unless it is given as a code.
     decoder : str, default="auto"
         A rule of :func:`~polychotomy.decoding.decode`. ``"auto"`` takes ``"votes"`` for
         one-vs-one (all pairs of three or more classes); for other codes the loss that the
@@ -173,13 +174,15 @@ default="one_vs_one"
         self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
     ) -> Problems:
         code = self._code_for(classes, check_random_state(self.random_state))
+        if isinstance(self.code, str):
+            check_pairs(code, self._base(), X, y)
         order = self._order(order, classes, X, y, params)
         nodes, flat = single_node(code, order), code
         if order is None:
             check_ordered(self.code, classes)
         else:
-            flat = Code(code.matrix[nodes[0].child], name=code.name)
-        names = tuple(describe_problems(flat.matrix, classes))
+            flat = code.reordered(nodes[0].child)
+        names = tuple(describe_problems(flat.columns, classes))
         return Problems(classes, flat, nodes, names)
 
     def _choose_trainer(

@@ -249,7 +249,7 @@ default="class_frequencies"
         self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
     ) -> Problems:
         code = self._code_for(classes, None)
-        names = tuple(describe_problems(code.matrix, classes))
+        names = tuple(describe_problems(code.columns, classes))
         return Problems(classes, code, single_node(code), names)
 
     def _choose_trainer(
@@ -276,7 +276,7 @@ default="class_frequencies"
             if seed is not None:
                 seed = int(check_random_state(seed).randint(2**31))
             negatives = Negatives.of(self.n_negatives, self.negatives, len(classes), seed)
-        distinct = DistinctProblems.each(problems.code.matrix)
+        distinct = DistinctProblems.each(problems.code.columns)
         return JointTrainer(Learner(svm, params=params["estimator"]), joint, distinct, negatives)
 
     def _choose_readout(self, problems: Problems, trainer: Trainer, **further: Any) -> Readout:

@@ -344,7 +344,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _asks(self, X: Any) -> Iterator[Asking]:
         """Check samples, and yield some of them at a time, so that their outputs stay small."""
         X = self._checked(X)
-        size = max(1, _BLOCK_OUTPUTS // max(self._problems.code.matrix.shape))
+        size = max(1, _BLOCK_OUTPUTS // max(self._problems.code.columns.shape))
         if X.shape[0] <= size:
             return iter([Asking(self._trained, X)])
         blocks = gen_batches(X.shape[0], size)

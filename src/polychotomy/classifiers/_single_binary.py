@@ -211,7 +211,7 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         order = self._order(order, classes, X, y, params)
         replicas = self._replication().replicas(classes, rng, order)
         code = replicas.code if len(classes) > 2 else Code([[-1], [1]], name="binary")
-        names = tuple(describe_problems(code.matrix, classes))
+        names = tuple(describe_problems(code.columns, classes))
         seed = None if self.random_state is None else int(rng.randint(2**31))
         return ReplicatedProblems(classes, code, single_node(code), names, replicas, seed)
 
@@ -235,12 +235,12 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         check_weights([learner])
         if k == 2:
             return self._trainer(problems, (learner,), in_batches=in_batches)
-        seeds = problem_seeds(self.random_state, problems.code.matrix[:, :1])
+        seeds = problem_seeds(self.random_state, problems.code.columns[:, :1])
         seeded = learner.fresh(None if seeds is None else int(seeds[0]))
         if self.n_jobs is not None and learner.is_joint:
             seeded.set_params(n_jobs=self.n_jobs)
         joint = replication.joint_learner(seeded, problems.replicas)
-        distinct = DistinctProblems.each(problems.code.matrix)
+        distinct = DistinctProblems.each(problems.code.columns)
         return JointTrainer(learner, joint, distinct, negatives, self.n_jobs)
 
     def _choose_readout(self, problems: Problems, trainer: Trainer, **further: Any) -> Readout:

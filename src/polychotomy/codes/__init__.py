@@ -16,6 +16,7 @@ from polychotomy.codes._registry import (
     order_remark,
     resolve_code,
 )
+from polychotomy.codes._rule_matrix import RuleMatrix, column_blocks
 from polychotomy.codes._standard import adjacent, exhaustive, one_vs_one, one_vs_rest
 from polychotomy.codes._targets import Targets
 
@@ -23,6 +24,7 @@ __all__ = [
     "ALIASES",
     "Code",
     "DistinctProblems",
+    "RuleMatrix",
     "Targets",
     "adjacent",
     "available_codes",
@@ -31,6 +33,7 @@ __all__ = [
     "check_int",
     "check_ordered",
     "check_rows",
+    "column_blocks",
     "dense_random",
     "describe_problems",
     "distinct_problems",

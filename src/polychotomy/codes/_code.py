@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polychotomy.arrays import Matrix
+from polychotomy.arrays import Indices, Matrix
 from polychotomy.codes._distinct import DistinctProblems, distinct_problems
+from polychotomy.codes._rule_matrix import ChangedRule, RuleFacts, RuleMatrix, column_blocks
 from polychotomy.errors import CodeError
 
 _SYMBOLS = {1: "+", 0: "·", -1: "−"}
 _SHOWN_CLASSES, _SHOWN_PROBLEMS = 30, 70
 _BLOCK = 1024
 _MANY_PROBLEMS = 5000
+_LARGEST_MATRIX = 2**31
+_HASHED = 64
+_RANK, _DETERMINED = 1e-9, 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,35 +63,58 @@ class Code:
     2.0
     """
 
-    matrix: Matrix = field()
+    columns: Matrix | RuleMatrix = field()
     name: str = "custom"
 
-    def __init__(self, matrix: ArrayLike, name: str = "custom") -> None:
-        entries = check_entries(matrix)
-        _check_code(entries)
-        # Backed by bytes, so that nobody can make the array writeable again.
-        frozen = np.frombuffer(entries.tobytes(), dtype=np.int8).reshape(entries.shape)
-        object.__setattr__(self, "matrix", frozen)
+    def __init__(self, matrix: ArrayLike | RuleMatrix, name: str = "custom") -> None:
+        columns = matrix
+        if not isinstance(matrix, RuleMatrix):
+            entries = check_entries(matrix)
+            _check_code(entries)
+            columns = _frozen(entries)
+        object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "name", str(name))
+
+    @cached_property
+    def matrix(self) -> Matrix:
+        """The entries −1, 0 and +1, shape (n_classes, n_problems).
+
+        Large codes that follow a rule are not held as a matrix: it is made when first asked for.
+        """
+        if isinstance(self.columns, np.ndarray):
+            return self.columns
+        size = self.n_classes * self.n_problems
+        if size > _LARGEST_MATRIX:
+            raise CodeError(
+                f"The matrix of {self.n_classes} classes and {self.n_problems} problems would take "
+                f"{size / 2**30:.1f} GiB. Use parts of it, code.columns[:, problems]."
+            )
+        return _frozen(np.asarray(self.columns))
 
     @property
     def n_classes(self) -> int:
         """Number of classes, k."""
-        return self.matrix.shape[0]
+        return self.columns.shape[0]
 
     @property
     def n_problems(self) -> int:
         """Number of binary problems, ℓ."""
-        return self.matrix.shape[1]
+        return self.columns.shape[1]
+
+    @property
+    def _facts(self) -> RuleFacts | None:
+        return self.columns.facts if isinstance(self.columns, RuleMatrix) else None
 
     @cached_property
     def is_strict(self) -> bool:
         """Whether every class takes part in every problem (no zero in the matrix)."""
-        return bool(self.matrix.all())
+        return self._facts.is_strict if self._facts else bool(self.matrix.all())
 
     @cached_property
     def row_distance(self) -> float:
         """Minimum generalised Hamming distance ρ between two classes' codewords."""
+        if self._facts:
+            return self._facts.row_distance
         return (self.n_problems - _largest_dot(self.matrix)) / 2
 
     @cached_property
@@ -98,16 +125,31 @@ class Code:
         """
         if self.n_problems == 1:
             return inf
+        if self._facts:
+            return self._facts.column_distance
         return (self.n_classes - _largest_dot(self.matrix.T, absolute=True)) / 2
 
     @cached_property
     def distinct(self) -> DistinctProblems:
         """The different problems: identical and complementary columns merged, in order."""
-        return distinct_problems(self.matrix)
+        return distinct_problems(self.columns)
+
+    @cached_property
+    def is_one_vs_rest(self) -> bool:
+        """Whether each problem has one class as +1 against all others, each class once."""
+        if self._facts:
+            return self._facts.kind == "one_vs_rest"
+        k, ell = self.matrix.shape
+        if ell != k or not self.is_strict:
+            return False
+        plus = self.matrix == 1
+        return bool((plus.sum(axis=0) == 1).all() and (plus.sum(axis=1) == 1).all())
 
     @cached_property
     def is_one_vs_one(self) -> bool:
         """Whether the problems are all pairs of classes, each once, in any order."""
+        if self._facts:
+            return self._facts.kind == "one_vs_one"
         k, ell = self.matrix.shape
         if ell != k * (k - 1) // 2 or not (np.abs(self.matrix).sum(axis=0) == 2).all():
             return False
@@ -127,13 +169,35 @@ class Code:
         >>> Code([[1, 1], [1, -1], [-1, 1], [-1, -1]]).unidentified
         (0, 1, 2, 3)
         """
+        if self._facts:  # the rules that there are determine all probabilities
+            return ()
         A = self.matrix.T.astype(float)
         p = np.random.default_rng(0).dirichlet(np.full(self.n_classes, 5.0))
         r = (A @ p) / (np.abs(A) @ p)
-        equations = A - r[:, np.newaxis] * np.abs(A)
-        _, sizes, directions = np.linalg.svd(equations.T @ equations + 1.0, hermitian=True)
-        null = directions[sizes < 1e-9 * sizes[0]]
-        return tuple(int(c) for c in np.flatnonzero(np.abs(null).max(axis=0, initial=0) > 1e-6))
+        equations = np.vstack([A - r[:, np.newaxis] * np.abs(A), np.ones(self.n_classes)])
+        if self.n_problems > self.n_classes:
+            equations = equations.T @ equations
+        _, sizes, directions = np.linalg.svd(equations, full_matrices=False)
+        known = directions[sizes > _RANK * sizes[0]]
+        # What lies in the span of the equations is determined: a unit vector as long as its shadow.
+        return tuple(int(c) for c in np.flatnonzero((known**2).sum(axis=0) < 1 - _DETERMINED))
+
+    def reordered(self, rows: Indices) -> "Code":
+        """Return the code whose class c has the codeword of class ``rows[c]``.
+
+        Examples
+        --------
+        >>> from polychotomy.codes import adjacent
+        >>> print(adjacent(3).reordered([2, 0, 1]))
+        + +
+        − −
+        + −
+        """
+        rows = np.asarray(rows)
+        if isinstance(self.columns, np.ndarray):
+            return Code(self.columns[rows], name=self.name)
+        same = np.ones(self.n_problems, dtype=np.int8)
+        return Code(ChangedRule(self.columns, rows, same), name=self.name)
 
     def describe(self) -> str:
         """Return a summary of the code in words: sizes, distances, repeated problems.
@@ -148,8 +212,12 @@ class Code:
         classes per problem: 4; on the smaller side: 1
         no problem is repeated
         """
-        taking_part = np.abs(self.matrix).sum(axis=0, dtype=int)
-        smaller = (taking_part - np.abs(self.matrix.sum(axis=0, dtype=int))) // 2
+        parts = [
+            (np.abs(block).sum(axis=0, dtype=int), np.abs(block.sum(axis=0, dtype=int)))
+            for _, block in column_blocks(self.columns)
+        ]
+        taking_part, surplus = (np.concatenate(each) for each in zip(*parts, strict=True))
+        smaller = (taking_part - surplus) // 2
         strict = "strict (every class in every problem)" if self.is_strict else "with zeros"
         return "\n".join(
             (
@@ -197,19 +265,25 @@ class Code:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Code):
             return NotImplemented
+        if self.columns.shape != other.columns.shape:
+            return False
+        here, there = (column_blocks(code.columns) for code in (self, other))
+        if self._facts and other._facts:
+            return all(np.array_equal(a, b) for (_, a), (_, b) in zip(here, there, strict=True))
         return np.array_equal(self.matrix, other.matrix)
 
     def __hash__(self) -> int:
-        return hash((self.matrix.shape, self.matrix.tobytes()))
+        return hash((self.columns.shape, self.columns[:, :_HASHED].tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (np.array(self.matrix), self.name)
+        columns = self.columns
+        return type(self), (columns if self._facts else np.array(columns), self.name)
 
     def __repr__(self) -> str:
         return f"Code({self.name!r}: {self.n_classes} classes, {self.n_problems} problems)"
 
     def __str__(self) -> str:
-        shown = self.matrix[:_SHOWN_CLASSES, :_SHOWN_PROBLEMS]
+        shown = self.columns[:_SHOWN_CLASSES, :_SHOWN_PROBLEMS]
         wide, tall = self.n_problems > _SHOWN_PROBLEMS, self.n_classes > _SHOWN_CLASSES
         lines = [" ".join(_SYMBOLS[int(a)] for a in row) + (" …" if wide else "") for row in shown]
         return "\n".join([*lines, "⋮"] if tall else lines)
@@ -224,7 +298,7 @@ class Code:
                 for a in row
             )
             + "</tr>"
-            for r, row in enumerate(self.matrix[:_SHOWN_CLASSES, :_SHOWN_PROBLEMS])
+            for r, row in enumerate(self.columns[:_SHOWN_CLASSES, :_SHOWN_PROBLEMS])
         )
         figures = escape(self.describe()).replace("\n", "<br>")
         cut = self.n_classes > _SHOWN_CLASSES or self.n_problems > _SHOWN_PROBLEMS
@@ -297,6 +371,11 @@ def _check_code(matrix: Matrix) -> None:
             "No two classes may have the same codeword: decoding could not distinguish them. "
             f"Classes {twins[0]} and {twins[1]} have the same row."
         )
+
+
+def _frozen(entries: Matrix) -> Matrix:
+    """Return entries backed by bytes, so that nobody can make the array writeable again."""
+    return np.frombuffer(entries.tobytes(), dtype=np.int8).reshape(entries.shape)
 
 
 def equal_rows(matrix: Matrix) -> tuple[int, int] | None:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polychotomy.arrays import Indices, Matrix
+from polychotomy.codes._rule_matrix import ChangedRule, RuleMatrix, column_blocks
 
 
 @dataclass(frozen=True)
@@ -16,30 +17,34 @@ class DistinctProblems:
     If both sides are equal, the side without the problem's first class is +1.
     """
 
-    columns: Matrix
+    columns: Matrix | RuleMatrix
     index: Indices
     sign: Matrix
 
     @classmethod
-    def each(cls, matrix: Matrix) -> "DistinctProblems":
+    def each(cls, matrix: Matrix | RuleMatrix) -> "DistinctProblems":
         """Return all problems as they are, none merged and none turned round."""
         n_problems = matrix.shape[1]
         return cls(matrix, np.arange(n_problems), np.ones(n_problems, dtype=np.int8))
 
 
 def distinct_problems(
-    matrix: Matrix, learners: Indices | None = None, fixed: NDArray[np.bool_] | None = None
+    matrix: Matrix | RuleMatrix,
+    learners: Indices | None = None,
+    fixed: NDArray[np.bool_] | None = None,
 ) -> DistinctProblems:
     """Return the different problems of a matrix, in order of appearance.
 
     Parameters
     ----------
-    matrix : ndarray of shape (n_classes, n_problems)
+    matrix : ndarray or RuleMatrix of shape (n_classes, n_problems)
     learners : ndarray of shape (n_problems,), optional
         A number for each problem; those of different learners are different too.
     fixed : boolean ndarray of shape (n_problems,), optional
         Which problems keep their orientation, because their learner is trained already.
     """
+    if isinstance(matrix, RuleMatrix):
+        return _by_rule(matrix)
     orientation = _orientation(matrix)
     if fixed is not None:
         orientation = np.where(fixed, 1, orientation).astype(np.int8)
@@ -52,6 +57,15 @@ def distinct_problems(
     for array in (columns, index, orientation):
         array.setflags(write=False)
     return DistinctProblems(columns, index, orientation)
+
+
+def _by_rule(rule: RuleMatrix) -> DistinctProblems:
+    """Return the problems of a rule, none of which is repeated, each oriented."""
+    index = np.arange(rule.shape[1])
+    if rule.facts.kind == "one_vs_rest":  # the one class is the smaller side
+        return DistinctProblems(rule, index, np.ones(len(index), dtype=np.int8))
+    sign = np.concatenate([_orientation(block) for _, block in column_blocks(rule)])
+    return DistinctProblems(ChangedRule(rule, np.arange(len(rule)), sign), index, sign)
 
 
 def _orientation(matrix: Matrix) -> Matrix:

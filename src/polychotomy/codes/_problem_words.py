@@ -7,11 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polychotomy.arrays import Matrix
+from polychotomy.codes._rule_matrix import RuleMatrix, column_blocks
 
 _NAMED = 6
 
 
-def describe_problems(matrix: Matrix, classes: Sequence[Any] | NDArray[Any]) -> list[str]:
+def describe_problems(
+    matrix: Matrix | RuleMatrix, classes: Sequence[Any] | NDArray[Any]
+) -> list[str]:
     """Return :func:`problem_words` for each column of a code matrix.
 
     Examples
@@ -20,7 +23,8 @@ def describe_problems(matrix: Matrix, classes: Sequence[Any] | NDArray[Any]) -> 
     >>> describe_problems(one_vs_one(3).matrix, ["oak", "elm", "ash"])
     ['oak against elm', 'oak against ash', 'elm against ash']
     """
-    return [problem_words(column, classes) for column in matrix.T]
+    blocks = (np.ascontiguousarray(block.T) for _, block in column_blocks(matrix))
+    return [problem_words(column, classes) for block in blocks for column in block]
 
 
 def problem_words(column: Matrix, classes: Sequence[Any] | NDArray[Any]) -> str:
@@ -48,7 +52,7 @@ def problem_words(column: Matrix, classes: Sequence[Any] | NDArray[Any]) -> str:
 
 def _side_words(column: Matrix, sign: int, classes: Sequence[Any] | NDArray[Any]) -> str:
     members = np.flatnonzero(column == sign)
-    if np.sum(column == -sign) == 1 and len(members) == len(column) - 1 > 1:
+    if len(members) == len(column) - 1 > 1 and np.sum(column == -sign) == 1:
         return "the rest"
     named = ", ".join(str(classes[r]) for r in members[:_NAMED])
     more = len(members) - _NAMED

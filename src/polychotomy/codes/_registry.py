@@ -1,6 +1,6 @@
 """Codes by name. A new code is one function and one line here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from inspect import signature
 from typing import Any
 from warnings import warn
@@ -103,7 +103,7 @@ def resolve_code(code: Any, classes: NDArray[Any], rng: Any, name: str = "code")
                 f"are {', '.join(map(repr, available_codes()))}."
             )
         made = Code(made)
-    check_rows(made.matrix, classes, name)
+    check_rows(made.columns, classes, name)
     return made
 
 
@@ -125,7 +125,7 @@ def check_ordered(code: Any, classes: NDArray[Any]) -> None:
         warn(remark, UserWarning, stacklevel=2)
 
 
-def check_rows(matrix: NDArray[Any], classes: NDArray[Any], name: str) -> None:
+def check_rows(matrix: Sized, classes: NDArray[Any], name: str) -> None:
     """Raise ValueError unless there is a row for each class."""
     n_rows, k = len(matrix), len(classes)
     if n_rows != k:

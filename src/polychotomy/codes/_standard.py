@@ -1,15 +1,17 @@
 """Codes given by a rule: one-vs-rest, one-vs-one, exhaustive, adjacent."""
 
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 
+from polychotomy.arrays import Matrix
 from polychotomy.codes._code import Code
 from polychotomy.codes._parameters import check_int
+from polychotomy.codes._rule_matrix import AdjacentRule, OneVsOneRule, OneVsRestRule, RuleMatrix
 from polychotomy.errors import CodeError
 
 _EXHAUSTIVE_LIMIT = 16
+_LARGEST_HELD = 2**22
 
 
 def one_vs_rest(n_classes: int) -> Code:
@@ -26,7 +28,7 @@ def one_vs_rest(n_classes: int) -> Code:
     − − +
     """
     k = check_int("n_classes", n_classes, least=2)
-    return Code(2 * np.eye(k, dtype=np.int8) - 1, name="one_vs_rest")
+    return Code(_small_or_rule(OneVsRestRule(k)), name="one_vs_rest")
 
 
 def one_vs_one(n_classes: int) -> Code:
@@ -45,11 +47,7 @@ def one_vs_one(n_classes: int) -> Code:
     · · − · − −
     """
     k = check_int("n_classes", n_classes, least=2)
-    pairs = np.array(list(combinations(range(k), 2)))
-    matrix = np.zeros((k, len(pairs)), dtype=np.int8)
-    matrix[pairs[:, 0], np.arange(len(pairs))] = 1
-    matrix[pairs[:, 1], np.arange(len(pairs))] = -1
-    return Code(matrix, name="one_vs_one")
+    return Code(_small_or_rule(OneVsOneRule(k)), name="one_vs_one")
 
 
 def exhaustive(n_classes: int) -> Code:
@@ -103,13 +101,17 @@ def adjacent(n_classes: int, *, order: Sequence[int] | None = None) -> Code:
     + + +
     """
     k = check_int("n_classes", n_classes, least=2)
-    position = np.empty(k, dtype=int)
-    position[_check_order(order, k)] = np.arange(k)
-    return Code(np.where(position[:, np.newaxis] <= np.arange(k - 1), -1, 1), name="adjacent")
+    code = Code(_small_or_rule(AdjacentRule(k)), name="adjacent")
+    return code if order is None else code.reordered(np.argsort(_check_order(order, k)))
 
 
-def _check_order(order: Sequence[int] | None, k: int) -> list[int]:
-    order = list(range(k)) if order is None else list(order)
+def _small_or_rule(rule: RuleMatrix) -> Matrix | RuleMatrix:
+    """Return the matrix of a rule, or the rule itself where the matrix would be large."""
+    return np.asarray(rule) if rule.shape[0] * rule.shape[1] <= _LARGEST_HELD else rule
+
+
+def _check_order(order: Sequence[int], k: int) -> list[int]:
+    order = list(order)
     if sorted(order) != list(range(k)):
         raise ValueError(
             f"The 'order' parameter must contain each class index from 0 to {k - 1} once. "

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polychotomy.arrays import Indices, Matrix
+from polychotomy.codes._rule_matrix import RuleMatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +19,7 @@ class Targets:
 
     Parameters
     ----------
-    columns : ndarray of shape (n_classes, n_problems)
+    columns : ndarray or RuleMatrix of shape (n_classes, n_problems)
         A column of a code for each problem.
     y : ndarray of shape (n_samples,)
         Class indices, the rows of `columns`.
@@ -43,7 +44,7 @@ class Targets:
     array([1])
     """
 
-    columns: Matrix
+    columns: Matrix | RuleMatrix
     y: Indices
     kept: NDArray[np.bool_] | None = None
     within: NDArray[np.bool_] | None = None

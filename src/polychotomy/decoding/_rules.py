@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polychotomy.arrays import Array, Indices, Matrix
-from polychotomy.codes import Code, check_entries
+from polychotomy.codes import Code, RuleMatrix, check_entries
 from polychotomy.decoding._losses import LOSSES
 from polychotomy.errors import CodeError, unknown_name
 
@@ -72,7 +72,7 @@ def decode(outputs: ArrayLike, code: Code | ArrayLike, rule: str) -> Array:
     """
     if not isinstance(rule, str) or rule not in RULES:
         raise unknown_name("rule", rule, RULES)
-    matrix = check_entries(code, what="code")
+    matrix = _columns(code)
     return RULES[rule](check_outputs(outputs, matrix), matrix)
 
 
@@ -89,13 +89,12 @@ def count_votes(outputs: ArrayLike, code: Code | ArrayLike) -> Array:
     >>> count_votes([[1.0, -1.0, 1.0]], make_code("one_vs_one", 3))
     array([[1., 1., 1.]])
     """
-    matrix = check_entries(code, what="code")
+    matrix = _columns(code)
     signs = np.sign(check_outputs(outputs, matrix))
-    taking_part = np.abs(matrix).sum(axis=1, dtype=float)
-    return (_product(signs, matrix) + taking_part) / 2
+    return (_product(signs, matrix) + _taking_part(matrix)) / 2
 
 
-def check_outputs(outputs: ArrayLike, matrix: Matrix) -> Array:
+def check_outputs(outputs: ArrayLike, matrix: Matrix | RuleMatrix) -> Array:
     """Return `outputs` as finite float64 with a column per problem, or raise ValueError."""
     array = np.asarray(outputs)
     if array.dtype.kind not in "iufb":
@@ -116,15 +115,14 @@ def check_outputs(outputs: ArrayLike, matrix: Matrix) -> Array:
     return array
 
 
-def _negative_loss(outputs: Array, matrix: Matrix, name: str) -> Array:
+def _negative_loss(outputs: Array, matrix: Matrix | RuleMatrix, name: str) -> Array:
     loss = LOSSES[name]
     f = _shrink(outputs, loss.largest)
-    zeros = (matrix == 0).sum(axis=1)
-    paid = _product(loss.function(f), matrix == 1) + _product(loss.function(-f), matrix == -1)
-    return -(paid + loss.at_zero * zeros)
+    zeros = matrix.shape[1] - _taking_part(matrix)
+    return -(_total(loss.function(f), loss.function(-f), matrix) + loss.at_zero * zeros)
 
 
-def _exponential(outputs: Array, matrix: Matrix) -> Array:
+def _exponential(outputs: Array, matrix: Matrix | RuleMatrix) -> Array:
     """Return −Σ e^{−z}, continued beyond the range of floats by −e^c (1 + log(1 + log Σ − c))."""
     scores = np.empty((len(outputs), len(matrix)))
     c = LOSSES["exponential"].largest
@@ -132,14 +130,14 @@ def _exponential(outputs: Array, matrix: Matrix) -> Array:
     scores[~huge] = _negative_loss(outputs[~huge], matrix, "exponential")
     if huge.any():
         log_sum = np.full((int(huge.sum()), len(matrix)), -np.inf)
-        for f, a in zip(_shrink(outputs[huge], 1e299).T, matrix.T, strict=True):
+        for f, a in zip(_shrink(outputs[huge], 1e299).T, np.asarray(matrix).T, strict=True):
             np.logaddexp(log_sum, -np.multiply.outer(f, a), out=log_sum)
         beyond = np.log1p(np.maximum(log_sum - c, 0))
         scores[huge] = -np.exp(np.minimum(log_sum, c)) * (1 + beyond)
     return scores
 
 
-def _votes(outputs: Array, matrix: Matrix) -> Array:
+def _votes(outputs: Array, matrix: Matrix | RuleMatrix) -> Array:
     """Return votes plus a fifth of each class's share of the confidence, less than half a vote."""
     f = _shrink(outputs, 1.0)
     total = np.abs(f).sum(axis=1, keepdims=True)
@@ -147,14 +145,13 @@ def _votes(outputs: Array, matrix: Matrix) -> Array:
     return count_votes(outputs, matrix) + share / 5
 
 
-def _linear(outputs: Array, matrix: Matrix) -> Array:
+def _linear(outputs: Array, matrix: Matrix | RuleMatrix) -> Array:
     return _product(_shrink(outputs, 1e299), matrix)
 
 
-def _euclidean(outputs: Array, matrix: Matrix) -> Array:
+def _euclidean(outputs: Array, matrix: Matrix | RuleMatrix) -> Array:
     f = _shrink(outputs, 1e10)
-    taking_part = np.abs(matrix).sum(axis=1, dtype=float)
-    squares = (f**2).sum(axis=1, keepdims=True) - 2 * _product(f, matrix) + taking_part
+    squares = (f**2).sum(axis=1, keepdims=True) - 2 * _product(f, matrix) + _taking_part(matrix)
     return -np.sqrt(np.maximum(squares, 0))
 
 
@@ -225,8 +222,30 @@ def _pairs(matrix: Matrix) -> tuple[Indices, Matrix]:
     return problem, sign
 
 
-def _product(outputs: Array, matrix: NDArray[Any]) -> Array:
+def _columns(code: Code | ArrayLike) -> Matrix | RuleMatrix:
+    """Return the columns of a code, or of a matrix if it is one."""
+    return code.columns if isinstance(code, Code) else check_entries(code, what="code")
+
+
+def _taking_part(matrix: Matrix | RuleMatrix) -> Array:
+    """Return in how many problems each class takes part."""
+    if isinstance(matrix, RuleMatrix):
+        one = np.ones((1, matrix.shape[1]))
+        return matrix.total(one, one)[0]
+    return np.asarray(np.abs(matrix).sum(axis=1, dtype=float))
+
+
+def _total(plus: Array, minus: Array, matrix: Matrix | RuleMatrix) -> Array:
+    """Return for each class the sum of `plus` over its +1s and of `minus` over its −1s."""
+    if isinstance(matrix, RuleMatrix):
+        return matrix.total(plus, minus)
+    return _product(plus, matrix == 1) + _product(minus, matrix == -1)
+
+
+def _product(outputs: Array, matrix: NDArray[Any] | RuleMatrix) -> Array:
     """Return ``outputs @ matrix.T``, by a sparse product if the matrix is mostly zero."""
+    if isinstance(matrix, RuleMatrix):
+        return matrix.total(outputs, -outputs)
     if np.count_nonzero(matrix) > _SPARSE * matrix.size:
         return outputs @ matrix.T.astype(float)
     from scipy.sparse import csr_array
@@ -243,7 +262,7 @@ def _shrink(outputs: Array, largest: float) -> Array:
     return np.ldexp(outputs, -exponent.astype(int))
 
 
-RULES: dict[str, Callable[[Array, Matrix], Array]] = {
+RULES: dict[str, Callable[[Array, Any], Array]] = {
     **{name: partial(_negative_loss, name=name) for name in LOSSES},
     "exponential": _exponential,
     "votes": _votes,

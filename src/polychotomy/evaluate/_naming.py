@@ -13,7 +13,7 @@ import sklearn
 from scipy.sparse import csr_array, issparse
 
 import polychotomy
-from polychotomy.codes import Code
+from polychotomy.codes import Code, column_blocks
 from polychotomy.structures import Structure, format_structure
 
 _WITHOUT_INFLUENCE = ("n_jobs", "verbose")
@@ -101,7 +101,8 @@ def _plain(value: Any, inside: bool = True) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
     if isinstance(value, Code):
-        return ["Code", _plain(value.matrix)]
+        blocks = [_plain(block) for _, block in column_blocks(value.columns)]
+        return ["Code", blocks[0] if len(blocks) == 1 else blocks]
     if isinstance(value, Structure):
         return ["Structure", format_structure(value)]
     return function_name(value) if hasattr(value, "__qualname__") else _rarely_met(value)

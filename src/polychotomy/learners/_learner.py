@@ -14,6 +14,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
 
 from polychotomy.arrays import Array, Indices, Matrix
+from polychotomy.codes import RuleMatrix, column_blocks
 
 _PAIR = re.compile(r"\w+=\S.*", re.DOTALL)
 _LONGEST_OPTIONS = 1000
@@ -198,12 +199,13 @@ class TrainedProblem(NamedTuple):
         return said[:, -1]
 
 
-def problem_seeds(random_state: Any, columns: Matrix) -> NDArray[np.int_] | None:
+def problem_seeds(random_state: Any, columns: Matrix | RuleMatrix) -> NDArray[np.int_] | None:
     """Return a seed for each problem, the same in whatever code it occurs; None without seeds."""
     if random_state is None:
         return None
     first = check_random_state(random_state).randint(2**31)
-    return np.array([crc32(column.tobytes(), first) for column in columns.T])
+    blocks = (block for _, block in column_blocks(columns))
+    return np.array([crc32(column.tobytes(), first) for block in blocks for column in block.T])
 
 
 def check_learner(estimator: Any, *, name: str = "estimator") -> Any:

@@ -125,7 +125,7 @@ class SingleCall(BaseEstimator):
         if order is None:
             check_ordered(self.code, classes)
         else:
-            code = Code(code.matrix[np.argsort(order)], name=code.name)
+            code = code.reordered(np.argsort(order))
         return Concatenation(code, np.eye(code.n_problems))
 
     def checked(self, estimator: Any) -> Any:

@@ -6,7 +6,6 @@ from polychotomy.probability._solve import (
     Method,
     check_method,
     choose_method,
-    is_one_vs_rest,
     solve,
 )
 
@@ -16,6 +15,5 @@ __all__ = [
     "better_method",
     "check_method",
     "choose_method",
-    "is_one_vs_rest",
     "solve",
 ]

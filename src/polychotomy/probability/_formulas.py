@@ -3,7 +3,7 @@
 import numpy as np
 
 from polychotomy.arrays import Array
-from polychotomy.codes import Code
+from polychotomy.codes import Code, column_blocks
 from polychotomy.decoding import count_votes
 
 _BLOCK_ENTRIES = 2**22
@@ -11,7 +11,8 @@ _BLOCK_ENTRIES = 2**22
 
 def normalise(binary: Array, code: Code) -> Array:
     """Return the one-vs-rest probabilities of the classes, divided by their sum."""
-    positive = code.matrix.argmax(axis=0)
+    parts = [block.argmax(axis=0) for _, block in column_blocks(code.columns)]
+    positive = np.concatenate(parts)
     own = np.empty_like(binary)
     own[:, positive] = binary
     return _shares(own)

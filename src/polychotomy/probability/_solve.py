@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polychotomy.arrays import Array
-from polychotomy.codes import Code, one_vs_rest
+from polychotomy.codes import Code
 from polychotomy.errors import unknown_name
 from polychotomy.probability import _batches, _formulas
 
@@ -35,14 +35,6 @@ class Method:
     needs: str = "any code"
 
 
-def is_one_vs_rest(code: Code) -> bool:
-    """Whether each problem has one class against the rest, each class once, as +1."""
-    k = code.n_classes
-    if code.n_problems != k:
-        return False
-    return Code(code.matrix[:, np.argsort(code.matrix.argmax(axis=0))]) == one_vs_rest(k)
-
-
 def is_orthogonal(code: Code) -> bool:
     """Whether the code is strict and its rows are orthogonal."""
     A = code.matrix.astype(float)
@@ -65,7 +57,9 @@ def _kullback_leibler(binary: Array, code: Code, options: Options) -> Array:
     return p
 
 
-_NORMALISE = Method(lambda q, code, _: _formulas.normalise(q, code), is_one_vs_rest, "one-vs-rest")
+_NORMALISE = Method(
+    lambda q, code, _: _formulas.normalise(q, code), lambda code: code.is_one_vs_rest, "one-vs-rest"
+)
 
 METHODS: dict[str, Method] = {
     "least_squares": Method(lambda q, code, o: _batches.least_squares(q, code, o.n_jobs)),

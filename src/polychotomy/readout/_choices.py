@@ -11,7 +11,7 @@ from polychotomy.codes import Code
 from polychotomy.decoding import RULES, SIGN_RULES, check_one_vs_one
 from polychotomy.errors import unknown_name
 from polychotomy.learners import Says
-from polychotomy.probability import METHODS, better_method, check_method, is_one_vs_rest
+from polychotomy.probability import METHODS, better_method, check_method
 from polychotomy.structures import Node
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _choose_rule(decoder: object, said: Says, code: Code) -> tuple[str, str]:
         raise unknown_name("decoder", decoder, [*RULES, "argmax", "probability", "auto"])
     if decoder == "ddag" and code.n_classes > 2:
         check_one_vs_one(code)
-    if decoder == "argmax" and code.n_classes > 2 and not is_one_vs_rest(code):
+    if decoder == "argmax" and code.n_classes > 2 and not code.is_one_vs_rest:
         raise ValueError(
             "The decoder 'argmax' takes the output of problem r as the score of class r, and needs "
             f"a code that is one-vs-rest. Got {code!r}."
@@ -143,7 +143,7 @@ def _common_rule(read: list[tuple[str, str]], calibrates: bool) -> str:
 def _choose_method(method: Any, code: Code) -> str:
     if method == "auto":
         return "coupling" if code.is_one_vs_one else "auto"
-    if code.matrix.shape == (2, 1) and isinstance(method, str) and method in METHODS:
+    if code.columns.shape == (2, 1) and isinstance(method, str) and method in METHODS:
         return method if METHODS[method].suits(code) else "least_squares"  # nothing to solve
     check_method(method, code, "probability")
     return str(method)
@@ -164,7 +164,9 @@ def better_methods(
         if asked[i] != "auto" or (readout.shared and not node.code.is_strict):
             continue
         samples = np.flatnonzero(node.child[y] >= 0)
-        samples = samples[:: 1 + len(samples) * node.code.matrix.size // _MOST_ENTRIES]
+        samples = samples[
+            :: 1 + len(samples) * node.code.n_classes * node.code.n_problems // _MOST_ENTRIES
+        ]
         which = readout.distinct.index[node.problems]
         said = {s: _probabilities(readout, s, samples, held_out, ask) for s in set(which.tolist())}
         q = np.column_stack([said[s] for s in which.tolist()])

@@ -186,7 +186,7 @@ def _leads(readout: "Readout", ask: "Ask", i: int, rows: Indices | None = None) 
         # A binary classifier's own margin; of 0, its first label wins, the −1 side as trained.
         node = readout.nodes[i]
         sign = readout.distinct.sign[node.problems.start]
-        first_wins = -node.code.matrix[:, 0] * sign * _SMALLEST
+        first_wins = -node.code.columns[:, 0] * sign * _SMALLEST
         return np.where(scores == 0, first_wins, scores)
     second, best = np.sort(scores, axis=1)[:, -2:].T
     is_best = np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, np.newaxis]

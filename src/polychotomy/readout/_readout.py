@@ -325,7 +325,7 @@ class Readout:
             return self.node_scores(i, ask, rows).argmax(axis=1)
         node = self.nodes[i]
         column = node.problems.start
-        plus = int(np.argmax(node.code.matrix[:, 0] == self.distinct.sign[column]))
+        plus = int(np.argmax(node.code.columns[:, 0] == self.distinct.sign[column]))
         side = ask("side", [int(self.distinct.index[column])], rows)[:, 0]
         return np.where(side > 0, plus, 1 - plus)
 
@@ -392,10 +392,10 @@ class Readout:
     def _decoded(self, i: int, outputs: Array, rule: str) -> Array:
         code = self.nodes[i].code
         if self.is_direct(i):
-            return check_outputs(outputs, code.matrix)[:, :1] * code.matrix[:, 0]
+            return check_outputs(outputs, code.columns)[:, :1] * code.columns[:, 0]
         if rule != "argmax":
             return decode(outputs, code, rule)
-        outputs = check_outputs(outputs, code.matrix)
+        outputs = check_outputs(outputs, code.columns)
         return outputs if code.n_classes > 2 else outputs - outputs.mean(axis=1, keepdims=True)
 
     def _of_children(self, i: int, q: Array) -> Array:
@@ -403,8 +403,8 @@ class Readout:
         assert self.methods is not None
         assert self.counts is not None
         node, method = self.nodes[i], self.methods[i]
-        if node.code.matrix.shape == (2, 1) and method in ("least_squares", "coupling"):
-            q = q if node.code.matrix[0, 0] > 0 else 1 - q
+        if node.code.columns.shape == (2, 1) and method in ("least_squares", "coupling"):
+            q = q if node.code.columns[0, 0] > 0 else 1 - q
             return np.hstack([q, 1 - q])
         counts = self.counts[self.distinct.index[node.problems]]
         return solve(q, node.code, method, sample_counts=counts, n_jobs=self.n_jobs)

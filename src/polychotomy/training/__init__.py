@@ -1,5 +1,6 @@
 """From problems to trained problems and held-out outputs."""
 
+from polychotomy.training._cost_of_pairs import check_pairs
 from polychotomy.training._inputs import (
     Params,
     check_batch_labels,
@@ -45,6 +46,7 @@ __all__ = [
     "check_batch_labels",
     "check_data",
     "check_labels",
+    "check_pairs",
     "check_params",
     "check_weights",
     "class_weights",

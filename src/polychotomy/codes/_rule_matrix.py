@@ -1,0 +1,223 @@
+"""Code matrices that are known by a rule: only the columns that are asked for are made."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from polychotomy.arrays import Array, Indices, Matrix
+
+_BLOCK_ENTRIES = 2**22
+
+
+@dataclass(frozen=True)
+class RuleFacts:
+    """What is known of a code by its rule.
+
+    Attributes
+    ----------
+    kind : str
+        The name of the code.
+    is_strict : bool
+    row_distance, column_distance : float
+    """
+
+    kind: str
+    is_strict: bool
+    row_distance: float
+    column_distance: float
+
+
+class RuleMatrix(ABC):
+    """A code matrix whose entries follow a rule.
+
+    It is indexed by rows and columns as an array is. No problem may be repeated, nor may its
+    complement.
+    """
+
+    @property
+    @abstractmethod
+    def facts(self) -> "RuleFacts":
+        """What is known of it without looking at its entries."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Numbers of classes and problems."""
+
+    @abstractmethod
+    def entries(self, r: Indices, s: Indices) -> Matrix:
+        """Return the entries of classes r in problems s, which are broadcast."""
+
+    @abstractmethod
+    def total(self, plus: Array, minus: Array) -> Array:
+        """Return for each class the sum of `plus` over its +1s and of `minus` over its −1s.
+
+        Both have shape (n_samples, n_problems), the result (n_samples, n_classes).
+        """
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: tuple[Any, Any]) -> Matrix:
+        rows, columns = index
+        r, s = (
+            np.arange(size)[part] if isinstance(part, slice) else np.asarray(part)
+            for part, size in zip(index, self.shape, strict=True)
+        )
+        outer = (isinstance(rows, slice) and s.ndim > 0) or (
+            isinstance(columns, slice) and r.ndim > 0
+        )
+        return self.entries(r[:, np.newaxis] if outer else r, s)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Matrix:
+        return self[:, :].astype(dtype or np.int8, copy=False)
+
+
+@dataclass(frozen=True)
+class OneVsRestRule(RuleMatrix):
+    """Class s against all others in problem s."""
+
+    n_classes: int
+
+    @property
+    def facts(self) -> RuleFacts:
+        """What is known of it."""
+        return RuleFacts("one_vs_rest", True, 2.0, 2.0)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of classes and problems."""
+        return self.n_classes, self.n_classes
+
+    def entries(self, r: Indices, s: Indices) -> Matrix:
+        """Return +1 where r is s, otherwise −1."""
+        return np.where(r == s, np.int8(1), np.int8(-1))
+
+    def total(self, plus: Array, minus: Array) -> Array:
+        """Return the sums of `plus` over the +1s and of `minus` over the −1s of each class."""
+        return minus.sum(axis=1, keepdims=True) + (plus - minus)
+
+
+@dataclass(frozen=True)
+class OneVsOneRule(RuleMatrix):
+    """Each pair of classes in a problem, the first of them +1, in the order of the pairs."""
+
+    n_classes: int
+
+    @property
+    def facts(self) -> RuleFacts:
+        """What is known of it: all problems but one leave half a distance between two classes."""
+        row_distance = 1 + (self.shape[1] - 1) / 2
+        return RuleFacts("one_vs_one", False, row_distance, (self.n_classes - 1) / 2)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of classes and problems."""
+        return self.n_classes, self.n_classes * (self.n_classes - 1) // 2
+
+    def pairs(self, s: Indices) -> tuple[Indices, Indices]:
+        """Return the first and the second class of problems s."""
+        k = self.n_classes
+        borders = np.cumsum(np.arange(k - 1, 0, -1))  # where the first class changes
+        first = np.searchsorted(borders, s, side="right")
+        return first, s - np.where(first > 0, borders[first - 1], 0) + first + 1
+
+    def entries(self, r: Indices, s: Indices) -> Matrix:
+        """Return +1 for the first and −1 for the second class of a pair."""
+        first, second = self.pairs(s)
+        return (r == first).astype(np.int8) - (r == second).astype(np.int8)
+
+    def total(self, plus: Array, minus: Array) -> Array:
+        """Return the sums of `plus` over the +1s and of `minus` over the −1s of each class."""
+        every = np.arange(self.shape[1])
+        first, second = (
+            csr_array((np.ones(len(every)), (classes, every)), shape=self.shape)
+            for classes in self.pairs(every)
+        )
+        return np.asarray((first @ plus.T + second @ minus.T).T)
+
+
+@dataclass(frozen=True)
+class AdjacentRule(RuleMatrix):
+    """The first s + 1 classes as −1 against the others in problem s."""
+
+    n_classes: int
+
+    @property
+    def facts(self) -> RuleFacts:
+        """What is known of it."""
+        return RuleFacts("adjacent", True, 1.0, 1.0)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of classes and problems."""
+        return self.n_classes, self.n_classes - 1
+
+    def entries(self, r: Indices, s: Indices) -> Matrix:
+        """Return −1 up to class s, and then +1."""
+        return np.where(r <= s, np.int8(-1), np.int8(1))
+
+    def total(self, plus: Array, minus: Array) -> Array:
+        """Return the sums of `plus` over the +1s and of `minus` over the −1s of each class."""
+        none = np.zeros((len(plus), 1))
+        before = np.cumsum(np.hstack([none, plus]), axis=1)
+        after = np.cumsum(np.hstack([minus, none])[:, ::-1], axis=1)[:, ::-1]
+        return before + after
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedRule(RuleMatrix):
+    """A rule with its classes in another order, or some of its problems turned round.
+
+    Attributes
+    ----------
+    rule : RuleMatrix
+    rows : ndarray of shape (n_classes,)
+        The row of `rule` of each class.
+    sign : ndarray of shape (n_problems,)
+        −1 for problems whose sides change places.
+    """
+
+    rule: RuleMatrix
+    rows: Indices
+    sign: Matrix
+
+    @property
+    def facts(self) -> RuleFacts:
+        """What is known of it."""
+        return self.rule.facts
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of classes and problems."""
+        return self.rule.shape
+
+    def entries(self, r: Indices, s: Indices) -> Matrix:
+        """Return the entries of the rule, where they are now."""
+        return self.rule.entries(self.rows[r], s) * self.sign[s]
+
+    def total(self, plus: Array, minus: Array) -> Array:
+        """Return the sums of `plus` over the +1s and of `minus` over the −1s of each class."""
+        turned = self.sign < 0
+        sums = self.rule.total(np.where(turned, minus, plus), np.where(turned, plus, minus))
+        return sums[:, self.rows]
+
+
+def column_blocks(matrix: Matrix | RuleMatrix) -> Iterator[tuple[slice, Matrix]]:
+    """Yield the columns of a matrix, or of a rule, in blocks that do not take much memory.
+
+    Examples
+    --------
+    >>> from polychotomy.codes import column_blocks, one_vs_rest
+    >>> [(columns, block.shape) for columns, block in column_blocks(one_vs_rest(3).columns)]
+    [(slice(0, 3, None), (3, 3))]
+    """
+    n_classes, n_problems = matrix.shape
+    size = n_problems if isinstance(matrix, np.ndarray) else max(1, _BLOCK_ENTRIES // n_classes)
+    for start in range(0, n_problems, size):
+        block = slice(start, min(start + size, n_problems))
+        yield block, matrix[:, block]
