@@ -68,6 +68,7 @@ def test_the_names_of_codes():
     assert set(polychotomy.codes.__all__) == {
         "Code",
         "DistinctProblems",
+        "RuleMatrix",
         "Targets",
         "adjacent",
         "available_codes",
@@ -77,6 +78,7 @@ def test_the_names_of_codes():
         "check_int",
         "check_ordered",
         "check_rows",
+        "column_blocks",
         "dense_random",
         "describe_problems",
         "distinct_problems",

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from polychotomy.arrays import Array, Indices, Matrix
 
@@ -133,6 +132,8 @@ class OneVsOneRule(RuleMatrix):
 
     def total(self, plus: Array, minus: Array) -> Array:
         """Return the sums of `plus` over the +1s and of `minus` over the −1s of each class."""
+        from scipy.sparse import csr_array
+
         every = np.arange(self.shape[1])
         first, second = (
             csr_array((np.ones(len(every)), (classes, every)), shape=self.shape)
