@@ -93,6 +93,7 @@ def test_the_names_of_codes():
         "problem_words",
         "resolve_code",
         "sparse_random",
+        "trellis",
     }
 
 

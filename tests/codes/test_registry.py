@@ -17,6 +17,7 @@ NAMES = {
     "bch",
     "orthogonal",
     "adjacent",
+    "trellis",
 }
 
 

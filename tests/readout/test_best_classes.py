@@ -14,10 +14,17 @@ from polychotomy import (
     SingleBinaryClassifier,
     TreeClassifier,
 )
+from polychotomy.decoding import largest
 
 CLASSIFIERS = {
     "one-vs-one": CodeClassifier(LogisticRegression(), "one_vs_one"),
     "one-vs-rest": CodeClassifier(LogisticRegression(), "one_vs_rest"),
+    "trellis": CodeClassifier(LogisticRegression(), "trellis"),
+    "ordered trellis": CodeClassifier(
+        LogisticRegression(), "trellis", class_order=[3, 1, 4, 5, 9, 2, 6, 8, 7, 0]
+    ),
+    "trellis by probability": CodeClassifier(LogisticRegression(), "trellis", "probability"),
+    "trellis by votes": CodeClassifier(LinearSVC(), "trellis", "votes", probability=None),
     "single": SingleBinaryClassifier(SharedKernelSVC(gamma=0.1)),
     "kernel": KernelSBCClassifier(gamma=0.001),
     "tree": TreeClassifier(LogisticRegression(), structure="balanced"),
@@ -85,9 +92,7 @@ def test_a_tree_is_not_asked_about_everything(samples, monkeypatch):
     assert sum(asked) < 0.9 * 9 * len(new)
 
 
-def test_of_equal_classes_the_first(samples):
-    from polychotomy.readout._paths import largest
-
+def test_of_equal_classes_the_first():
     columns, values = largest(np.array([[1.0, 2, 2, 2, 0], [0, 0, 0, 0, 0]]), 2)
     assert columns.tolist() == [[1, 2], [0, 1]]
     assert values.tolist() == [[2, 2], [0, 0]]

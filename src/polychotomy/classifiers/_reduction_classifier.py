@@ -370,10 +370,11 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             raise ValueError("There are no probabilities: set 'probability' and fit again.")
         if self._readout.calibrators is None:
             raise ValueError(f"There are no probabilities. {NO_PROBABILITIES}")
+        methods = self._readout.methods or ()
         undetermined = [
             np.isin(node.child, node.code.unidentified)
-            for node in self._problems.nodes
-            if node.code.unidentified
+            for node, method in zip(self._problems.nodes, methods, strict=True)
+            if method != "product" and node.code.unidentified
         ]
         if undetermined:
             names = self.classes_[np.any(undetermined, axis=0)][:10].astype(str)

@@ -19,6 +19,7 @@ from polychotomy.codes._registry import (
 from polychotomy.codes._rule_matrix import RuleMatrix, column_blocks
 from polychotomy.codes._standard import adjacent, exhaustive, one_vs_one, one_vs_rest
 from polychotomy.codes._targets import Targets
+from polychotomy.codes._trellis import trellis
 
 __all__ = [
     "ALIASES",
@@ -48,4 +49,5 @@ __all__ = [
     "problem_words",
     "resolve_code",
     "sparse_random",
+    "trellis",
 ]

@@ -267,17 +267,20 @@ class Code:
             return NotImplemented
         if self.columns.shape != other.columns.shape:
             return False
-        here, there = (column_blocks(code.columns) for code in (self, other))
-        if self._facts and other._facts:
-            return all(np.array_equal(a, b) for (_, a), (_, b) in zip(here, there, strict=True))
-        return np.array_equal(self.matrix, other.matrix)
+        return all(
+            np.array_equal(block, other.columns[:, columns])
+            for columns, block in column_blocks(self.columns)
+        )
 
     def __hash__(self) -> int:
         return hash((self.columns.shape, self.columns[:, :_HASHED].tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         columns = self.columns
-        return type(self), (columns if self._facts else np.array(columns), self.name)
+        return type(self), (
+            np.array(columns) if isinstance(columns, np.ndarray) else columns,
+            self.name,
+        )
 
     def __repr__(self) -> str:
         return f"Code({self.name!r}: {self.n_classes} classes, {self.n_problems} problems)"

@@ -44,7 +44,9 @@ def distinct_problems(
         Which problems keep their orientation, because their learner is trained already.
     """
     if isinstance(matrix, RuleMatrix):
-        return _by_rule(matrix)
+        if matrix.facts is not None:
+            return _by_rule(matrix, matrix.facts.kind)
+        matrix = np.asarray(matrix)
     orientation = _orientation(matrix)
     if fixed is not None:
         orientation = np.where(fixed, 1, orientation).astype(np.int8)
@@ -59,10 +61,10 @@ def distinct_problems(
     return DistinctProblems(columns, index, orientation)
 
 
-def _by_rule(rule: RuleMatrix) -> DistinctProblems:
+def _by_rule(rule: RuleMatrix, kind: str) -> DistinctProblems:
     """Return the problems of a rule, none of which is repeated, each oriented."""
     index = np.arange(rule.shape[1])
-    if rule.facts.kind == "one_vs_rest":  # the one class is the smaller side
+    if kind == "one_vs_rest":  # the one class is the smaller side
         return DistinctProblems(rule, index, np.ones(len(index), dtype=np.int8))
     sign = np.concatenate([_orientation(block) for _, block in column_blocks(rule)])
     return DistinctProblems(ChangedRule(rule, np.arange(len(rule)), sign), index, sign)

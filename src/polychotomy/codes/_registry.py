@@ -13,6 +13,7 @@ from polychotomy.codes._code import Code
 from polychotomy.codes._hadamard import orthogonal
 from polychotomy.codes._random import dense_random, sparse_random
 from polychotomy.codes._standard import adjacent, exhaustive, one_vs_one, one_vs_rest
+from polychotomy.codes._trellis import trellis
 from polychotomy.errors import unknown_name
 
 _CODES: dict[str, Callable[..., Code]] = {
@@ -25,6 +26,7 @@ _CODES: dict[str, Callable[..., Code]] = {
     "bch": bch,
     "orthogonal": orthogonal,
     "adjacent": adjacent,
+    "trellis": trellis,
 }
 ALIASES = {
     "ovr": "one_vs_rest",

@@ -33,14 +33,16 @@ class RuleFacts:
 class RuleMatrix(ABC):
     """A code matrix whose entries follow a rule.
 
-    It is indexed by rows and columns as an array is. No problem may be repeated, nor may its
-    complement.
+    It is indexed by rows and columns as an array is.
     """
+
+    searches = False
+    """Whether it finds the best classes without looking at all, by :meth:`best`."""
 
     @property
     @abstractmethod
-    def facts(self) -> "RuleFacts":
-        """What is known of it without looking at its entries."""
+    def facts(self) -> "RuleFacts | None":
+        """What is known of it without looking at its entries, if no problem is repeated."""
 
     @property
     @abstractmethod
@@ -57,6 +59,14 @@ class RuleMatrix(ABC):
 
         Both have shape (n_samples, n_problems), the result (n_samples, n_classes).
         """
+
+    def best(self, plus: Array, minus: Array, n_best: int) -> tuple[Indices, Array]:
+        """Return the classes with the largest totals, best first, and these."""
+        raise NotImplementedError
+
+    def log_sum(self, plus: Array, minus: Array) -> Array:
+        """Return the logarithm of the sum of the exponentials of all totals, shape (n_samples,)."""
+        raise NotImplementedError
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -188,9 +198,14 @@ class ChangedRule(RuleMatrix):
     sign: Matrix
 
     @property
-    def facts(self) -> RuleFacts:
+    def facts(self) -> RuleFacts | None:
         """What is known of it."""
         return self.rule.facts
+
+    @property
+    def searches(self) -> bool:  # type: ignore[override]
+        """Whether it finds the best classes without looking at all."""
+        return self.rule.searches
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -203,9 +218,20 @@ class ChangedRule(RuleMatrix):
 
     def total(self, plus: Array, minus: Array) -> Array:
         """Return the sums of `plus` over the +1s and of `minus` over the −1s of each class."""
+        return self.rule.total(*self._sides(plus, minus))[:, self.rows]
+
+    def best(self, plus: Array, minus: Array, n_best: int) -> tuple[Indices, Array]:
+        """Return the classes with the largest totals, best first, and these."""
+        rows, sums = self.rule.best(*self._sides(plus, minus), n_best)
+        return np.argsort(self.rows)[rows], sums
+
+    def log_sum(self, plus: Array, minus: Array) -> Array:
+        """Return the logarithm of the sum of the exponentials of all totals."""
+        return self.rule.log_sum(*self._sides(plus, minus))
+
+    def _sides(self, plus: Array, minus: Array) -> tuple[Array, Array]:
         turned = self.sign < 0
-        sums = self.rule.total(np.where(turned, minus, plus), np.where(turned, plus, minus))
-        return sums[:, self.rows]
+        return np.where(turned, minus, plus), np.where(turned, plus, minus)
 
 
 def column_blocks(matrix: Matrix | RuleMatrix) -> Iterator[tuple[slice, Matrix]]:

@@ -1,5 +1,6 @@
 """Decoding: from binary outputs to class scores, a class, or a rejection."""
 
+from polychotomy.decoding._best_classes import best_classes, largest, searches
 from polychotomy.decoding._losses import LOSSES, Loss
 from polychotomy.decoding._reject import accepted_by_confidence, accepted_by_votes
 from polychotomy.decoding._rules import (
@@ -19,9 +20,12 @@ __all__ = [
     "Loss",
     "accepted_by_confidence",
     "accepted_by_votes",
+    "best_classes",
     "check_one_vs_one",
     "check_outputs",
     "count_votes",
     "ddag",
     "decode",
+    "largest",
+    "searches",
 ]

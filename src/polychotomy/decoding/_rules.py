@@ -116,10 +116,14 @@ def check_outputs(outputs: ArrayLike, matrix: Matrix | RuleMatrix) -> Array:
 
 
 def _negative_loss(outputs: Array, matrix: Matrix | RuleMatrix, name: str) -> Array:
+    zeros = matrix.shape[1] - _taking_part(matrix)
+    return _total(*_loss_terms(outputs, name), matrix) - LOSSES[name].at_zero * zeros
+
+
+def _loss_terms(outputs: Array, name: str) -> tuple[Array, Array]:
     loss = LOSSES[name]
     f = _shrink(outputs, loss.largest)
-    zeros = matrix.shape[1] - _taking_part(matrix)
-    return -(_total(loss.function(f), loss.function(-f), matrix) + loss.at_zero * zeros)
+    return -loss.function(f), -loss.function(-f)
 
 
 def _exponential(outputs: Array, matrix: Matrix | RuleMatrix) -> Array:
@@ -271,6 +275,30 @@ RULES: dict[str, Callable[[Array, Any], Array]] = {
     "ddag": ddag,
 }
 """The rules by name: every margin loss is one, and a new rule is one function and one line here."""
+
+
+def _vote_terms(outputs: Array) -> tuple[Array, Array]:
+    f = _shrink(outputs, 1.0)
+    total = np.abs(f).sum(axis=1, keepdims=True)
+    share = f / np.where(total > 0, total, 1) / 5
+    signs = np.sign(outputs)
+    return (1 + signs) / 2 + share, (1 - signs) / 2 - share
+
+
+def _linear_terms(outputs: Array) -> tuple[Array, Array]:
+    f = _shrink(outputs, 1e299)
+    return f, -f
+
+
+TERMS: dict[str, Callable[[Array], tuple[Array, Array]]] = {
+    **{name: partial(_loss_terms, name=name) for name in LOSSES if name != "exponential"},
+    "votes": _vote_terms,
+    "linear": _linear_terms,
+}
+"""The rules whose scores are sums over the problems: what a +1 and a −1 of the code add.
+
+The exponential loss is not among them, since its sums are continued beyond the range of floats.
+"""
 
 SIGN_RULES = frozenset({"hamming", "votes", "ddag"})
 """The rules that use only the signs of the outputs, and their sizes at most to break ties."""

@@ -7,6 +7,7 @@ from polychotomy.probability._solve import (
     check_method,
     choose_method,
     solve,
+    solve_best,
 )
 
 __all__ = [
@@ -16,4 +17,5 @@ __all__ = [
     "check_method",
     "choose_method",
     "solve",
+    "solve_best",
 ]

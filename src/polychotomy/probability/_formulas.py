@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from polychotomy.arrays import Array
-from polychotomy.codes import Code, column_blocks
+from polychotomy.arrays import Array, Indices
+from polychotomy.codes import Code, RuleMatrix, column_blocks
 from polychotomy.decoding import count_votes
 
 _BLOCK_ENTRIES = 2**22
+_LEAST = 1e-300
 
 
 def normalise(binary: Array, code: Code) -> Array:
@@ -54,6 +55,33 @@ def orthogonal(binary: Array, code: Code) -> Array:
         if not (nearest < 0).any():
             return _shares(nearest)
         left &= nearest >= 0
+
+
+def product(binary: Array, code: Code) -> Array:
+    """Return the products of the problems' probabilities of each class's sides, normalised."""
+    scores = _log_products(binary, code)
+    scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return _shares(scores)
+
+
+def best_products(binary: Array, code: Code, n_best: int) -> tuple[Indices, Array]:
+    """Return the classes with the largest :func:`product`, and these, in O(log k) steps."""
+    assert isinstance(code.columns, RuleMatrix)
+    sides = _log_sides(binary)
+    classes, sums = code.columns.best(*sides, n_best)
+    return classes, np.exp(sums - code.columns.log_sum(*sides)[:, np.newaxis])
+
+
+def _log_products(binary: Array, code: Code) -> Array:
+    plus, minus = _log_sides(binary)
+    if isinstance(code.columns, RuleMatrix):
+        return code.columns.total(plus, minus)
+    return plus @ (code.matrix == 1).T + minus @ (code.matrix == -1).T
+
+
+def _log_sides(binary: Array) -> tuple[Array, Array]:
+    """Return the logarithms of the probabilities of both sides, none of them −∞."""
+    return np.log(np.maximum(binary, _LEAST)), np.log(np.maximum(1 - binary, _LEAST))
 
 
 def inverse(binary: Array, code: Code) -> Array:

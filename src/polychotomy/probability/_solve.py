@@ -3,12 +3,14 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from polychotomy.arrays import Array
 from polychotomy.codes import Code
+from polychotomy.decoding import largest, searches
 from polychotomy.errors import unknown_name
 from polychotomy.probability import _batches, _formulas
 
@@ -75,6 +77,9 @@ METHODS: dict[str, Method] = {
         "strict, with orthogonal rows",
     ),
     "inverse": Method(lambda q, code, _: _formulas.inverse(q, code)),
+    "product": Method(
+        lambda q, code, _: _formulas.product(q, code), lambda code: code.is_strict, "strict"
+    ),
     "normalise": _NORMALISE,
     "votes": Method(lambda q, code, _: _formulas.votes(q, code)),
     "prob 1-r": _NORMALISE,
@@ -114,11 +119,14 @@ def solve(
           generalisation of Hastie and Tibshirani's method;
         - ``"orthogonal"``: Mills' iteration (strict orthogonal codes only);
         - ``"inverse"``: least squares without constraints, then clipped, for comparison;
+        - ``"product"``: Π_s of q_s or 1 − q_s, as if the problems were independent, divided by its
+          sum (strict codes only); of a trellis, the most probable classes are found without all;
         - ``"normalise"``: q divided by its sum (one-vs-rest only);
         - ``"votes"``: the fraction of votes of each class;
         - ``"prob 1-r"``, ``"prob 1-1"``: Tax and Duin's names for ``"normalise"`` and for the
           maximum rule over all pairs (one-vs-one only);
-        - ``"auto"``: coupling for one-vs-one, otherwise least squares.
+        - ``"auto"``: coupling for one-vs-one, product for a trellis, whose problems are too few to
+          determine the probabilities, otherwise least squares.
     sample_counts : array-like of shape (n_problems,), optional
         n_s for ``"kullback_leibler"``, the number of samples each problem was trained on; equal
         by default.
@@ -162,8 +170,25 @@ def solve(
     return METHODS[method].function(q, code, options)
 
 
+def solve_best(binary: Array, code: Code, method: str, n_best: int, **further: Any) -> Any:
+    """Return the most probable classes, best first, and their probabilities.
+
+    The arguments are those of :func:`solve`. The method product does not look at all classes of a
+    trellis.
+
+    Returns
+    -------
+    classes, probabilities : ndarrays of shape (n_samples, n_best)
+    """
+    if method == "product" and searches(code):
+        return _formulas.best_products(_check_binary(binary, code), code, n_best)
+    return largest(solve(binary, code, method, **further), n_best)
+
+
 def choose_method(code: Code) -> str:
     """Return the method that ``"auto"`` stands for."""
+    if searches(code) and code.unidentified:
+        return "product"
     return "coupling" if code.is_one_vs_one else "least_squares"
 
 

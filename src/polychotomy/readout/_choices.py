@@ -11,7 +11,7 @@ from polychotomy.codes import Code
 from polychotomy.decoding import RULES, SIGN_RULES, check_one_vs_one
 from polychotomy.errors import unknown_name
 from polychotomy.learners import Says
-from polychotomy.probability import METHODS, better_method, check_method
+from polychotomy.probability import METHODS, better_method, check_method, choose_method
 from polychotomy.structures import Node
 
 if TYPE_CHECKING:
@@ -142,7 +142,8 @@ def _common_rule(read: list[tuple[str, str]], calibrates: bool) -> str:
 
 def _choose_method(method: Any, code: Code) -> str:
     if method == "auto":
-        return "coupling" if code.is_one_vs_one else "auto"
+        known = choose_method(code)
+        return "auto" if known == "least_squares" else known
     if code.columns.shape == (2, 1) and isinstance(method, str) and method in METHODS:
         return method if METHODS[method].suits(code) else "least_squares"  # nothing to solve
     check_method(method, code, "probability")

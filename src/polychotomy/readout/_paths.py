@@ -117,24 +117,6 @@ def eliminate(readout: "Readout", ask: "Ask") -> tuple[Array, list[Visit]]:
     return scores[:, node.child], visits
 
 
-def largest(values: Array, n_best: int) -> tuple[Indices, Array]:
-    """Return the columns of the largest values of each row, of equal ones the first, and these."""
-    n, k = values.shape
-    rows = np.arange(n)[:, np.newaxis]
-    if n_best < k:
-        least = np.partition(values, k - n_best, axis=1)[:, k - n_best, np.newaxis]
-        # Above the least value all are among the best, and of those equal to it the first ones.
-        above, equal = values > least, values == least
-        room = n_best - above.sum(axis=1, keepdims=True)
-        kept = above | (equal & (equal.cumsum(axis=1) <= room))
-        columns = np.nonzero(kept)[1].reshape(n, n_best)
-    else:
-        columns = np.broadcast_to(np.arange(k), (n, k))
-    order = np.argsort(-values[rows, columns], axis=1, kind="stable")
-    columns = np.take_along_axis(columns, order, axis=1)
-    return columns, values[rows, columns]
-
-
 def put_first(classes: Indices, winners: Indices) -> Indices:
     """Return classes with the winner of each row in front, in place of the last if it is new."""
     others = np.argsort(classes == winners[:, np.newaxis], axis=1, kind="stable")

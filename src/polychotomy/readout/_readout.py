@@ -13,11 +13,14 @@ from polychotomy.codes import Code, DistinctProblems
 from polychotomy.decoding import (
     accepted_by_confidence,
     accepted_by_votes,
+    best_classes,
     check_outputs,
     decode,
+    largest,
+    searches,
 )
 from polychotomy.learners import Says
-from polychotomy.probability import solve
+from polychotomy.probability import solve, solve_best
 from polychotomy.readout import _paths
 from polychotomy.readout._choices import (
     better_methods,
@@ -138,18 +141,9 @@ class Readout:
             if in_batches and set(calibrations) != {"none"}:
                 calibrations = methods = None
         rules, forms = choose_rules(decoder, nodes, says, distinct.index, methods is not None)
+        chosen = (rules, forms, calibrations, methods)
         return cls(
-            problems.code,
-            nodes,
-            distinct,
-            says,
-            rules,
-            forms,
-            calibrations,
-            methods,
-            path=path,
-            shared=shared,
-            n_jobs=n_jobs,
+            problems.code, nodes, distinct, says, *chosen, path=path, shared=shared, n_jobs=n_jobs
         )
 
     @property
@@ -293,9 +287,12 @@ class Readout:
         if len(self.nodes) > 1 and self.path in ("recursive", "most_probable"):
             by = "probability" if self._takes_most_probable else by
             classes, values, _ = _paths.search(self, ask, n, "lead" if by == "score" else by)
+        elif len(self.nodes) == 1 and searches(self.nodes[0].code):
+            rows, values = self._best_rows(ask, n, by)
+            classes = -1 - np.array(self.nodes[0].below)[rows]
         else:
             values = self.scores(ask) if by == "score" else self.probabilities(ask)
-            classes, values = _paths.largest(values, n)
+            classes, values = largest(values, n)
         if by == "score" and any(self.is_direct(i) for i in range(len(self.nodes))):
             classes = _paths.put_first(classes, self.decide(ask)[0])
         return classes, values
@@ -319,8 +316,21 @@ class Readout:
             scores = np.abs(self.decision(scores))[:, np.newaxis]
         return winners, accepted_by_confidence(scores, threshold)
 
+    def _best_rows(self, ask: Ask, n: int, by: str) -> tuple[Indices, Array]:
+        """Return the best rows of a flat code that is searched, and their values."""
+        node, rule = self.nodes[0], self.rules[0]
+        if by == "probability" or rule == "probability":
+            assert self.methods is not None
+            assert self.counts is not None
+            counts = self.counts[self.distinct.index]
+            method, q = self.methods[0], self.binary(ask)
+            return solve_best(q, node.code, method, n, sample_counts=counts, n_jobs=self.n_jobs)
+        return best_classes(self.outputs(ask), node.code, rule, n)
+
     def choose_child(self, i: int, ask: Ask, rows: Indices | None = None) -> Indices:
         """Return the winning child of node i for each sample."""
+        if len(self.nodes) == 1 and searches(self.code) and not self.is_direct(0):
+            return self._best_rows(ask, 1, "score")[0][:, 0]
         if not self.is_direct(i):
             return self.node_scores(i, ask, rows).argmax(axis=1)
         node = self.nodes[i]
