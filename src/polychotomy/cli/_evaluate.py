@@ -11,7 +11,7 @@ from rich.text import Text
 
 from polychotomy.cli._disk import printable, report_errors
 from polychotomy.cli._models import ModelFile, load_with_warning, make_console, report_warnings
-from polychotomy.cli._options import AsJson
+from polychotomy.cli._options import AsJson, NewEncoding
 from polychotomy.cli._summary_tables import check_report
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def evaluate_command(
     report: Annotated[
         Path | None, typer.Option(help="Write a report to this HTML file.", metavar="FILE.html")
     ] = None,
+    encoding: NewEncoding = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare the predictions of a model with the labels of samples it has not seen.
@@ -49,7 +50,7 @@ def evaluate_command(
     with report_errors(), report_warnings():
         check_report(report)
         loaded = load_with_warning(model)
-        found = evaluate_model(loaded, data, target)
+        found = evaluate_model(loaded, data, target, encoding)
         if report is not None:
             from polychotomy.report import write_report
 

@@ -27,7 +27,7 @@ class NewSamples:
     ----------
     name : str
         What the file is called in messages.
-    features : DataFrame
+    features : DataFrame or sparse array
         The columns that the model uses.
     kept : dict of str to list
         Further columns, as texts.
@@ -89,6 +89,10 @@ def _read(
         frame = datasets.read_features(path, (), **reading)
         names = datasets.read_features(path, (), keep=["label"])
         labels = names["label"]
+        if target not in (None, "label"):
+            raise DataError(
+                f"{data} is a LIBSVM file, whose labels are called 'label'. Got {target!r}."
+            )
         if keep:
             raise DataError(f"{data} is a LIBSVM file: there are no columns to keep.")
         return frame, labels

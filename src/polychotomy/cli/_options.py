@@ -132,4 +132,7 @@ Budget = Annotated[
         "was not tried.",
     ),
 ]
+NewEncoding = Annotated[
+    str | None, typer.Option(help="Of files of text, if it is not that of the training.")
+]
 AsJson = Annotated[bool, flag("--json", "Print JSON.")]

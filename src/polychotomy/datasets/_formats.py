@@ -130,9 +130,10 @@ def read_npz(path: Path, reading: Reading) -> Frame:
         numbers = split.dtype.kind in "iub"
         columns["split"] = np.where(split == 0, "train", "test") if numbers else split
     labels = [name.replace("x", "y", 1) for name in names]
-    if reading.labelled:
-        if any(name not in arrays for name in labels):
-            raise DataError(f"{path} must contain an array y with a label for each sample.")
+    has_labels = all(name in arrays for name in labels)
+    if reading.labelled and not has_labels:
+        raise DataError(f"{path} must contain an array y with a label for each sample.")
+    if has_labels and (reading.labelled or "y" in reading.kept):
         columns["y"] = np.concatenate([arrays[name].ravel() for name in labels])
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1:
