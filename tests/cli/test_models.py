@@ -727,3 +727,29 @@ def test_libsvm_files_stay_sparse_to_the_model(tmp_path, base):
     assert run("predict", out, tmp_path / "new.libsvm").stdout.split()[1:] == ["0", "1", "2"]
     (tmp_path / "new.csv").write_text("x1,x2\n1,2\n")
     assert "must be a LIBSVM file" in run("predict", out, tmp_path / "new.csv", status=1).stderr
+
+
+def test_any_classifier_of_scikit_learn_survives_its_file(folder, tmp_path):
+    out = tmp_path / "m.skops"
+    given = ("--target", "kind", "--reduction", "ovr::None", "--jobs", 1)
+    for base in (
+        "sklearn.gaussian_process.GaussianProcessClassifier",
+        "sklearn.naive_bayes.GaussianNB",
+    ):
+        run("fit", folder / "flowers.csv", "-o", out, *given, "--base", base)
+        assert f"with {base}" in run("explain", out).stdout
+
+
+def test_a_learner_whose_models_cannot_be_opened_is_refused_before_training(
+    folder, tmp_path, monkeypatch
+):
+    (tmp_path / "own_learner.py").write_text(
+        "from sklearn.naive_bayes import GaussianNB\nclass Own(GaussianNB): pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(_fitted_model, "train_model", None)
+    out = tmp_path / "m.skops"
+    said = run("fit", "digits", "-o", out, "--base", "own_learner.Own", status=1).stderr
+    assert "Models of own_learner.Own cannot be opened again" in said
+    assert "contain own_learner.Own." in said
+    assert not out.exists()

@@ -29,6 +29,7 @@ from polychotomy.cli._options import (
     Budget,
     ClassOrder,
     Jobs,
+    NewEncoding,
     Prefer,
     Preference,
     Seed,
@@ -99,7 +100,7 @@ def fit_command(
     check_bases(bases, tuned=tune)
     seconds = parse_budget(budget)
     from polychotomy.cli._fitted_model import train_model
-    from polychotomy.cli._model_files import check_model_path, save_model
+    from polychotomy.cli._model_files import check_learner, check_model_path, save_model
     from polychotomy.cli._quick_look import hint_at_learner
     from polychotomy.evaluate import Samples
 
@@ -110,6 +111,8 @@ def fit_command(
         open_results(store) as kept,
     ):
         check_model_path(out)
+        for name in bases:
+            check_learner(name)
         samples = file.read(data)
         print_column_remarks(samples)
         model = train_model(
@@ -168,9 +171,7 @@ def predict_command(
         float | None,
         typer.Option(min=0, max=1, help="Leave out predictions that are less probable than this."),
     ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="Of files of text, if it is not that of the training.")
-    ] = None,
+    encoding: NewEncoding = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict the classes of samples, as a CSV table.
@@ -202,7 +203,7 @@ def predict_command(
         else:
             with writing(out) as file:
                 file.write(text.encode())
-            print_message(f"{len(new.features)} predictions in {out}")
+            print_message(f"{new.features.shape[0]} predictions in {out}")
     if said:
         print_message(said)
 
