@@ -180,6 +180,7 @@ def test_evaluate_writes_a_report(folder, labelled):
     text = path.read_text("utf-8")
     assert "How good it is" in text
     assert "What to use" not in text
+    assert "Schedule(" not in text  # it was trained before, on other samples
 
 
 def test_predict_keeps_columns_and_says_what_it_wrote(folder, labelled):

@@ -25,6 +25,7 @@ from polychotomy.cli._options import (
     Tune,
     check_bases,
     parse_budget,
+    parse_class_order,
     put_in_order,
     split_names,
 )
@@ -42,6 +43,7 @@ from polychotomy.cli._summary_tables import check_report, print_summary, write_r
 
 if TYPE_CHECKING:
     from polychotomy.evaluate import Failure, Samples, Summary, Task
+    from polychotomy.report import Source
 
 
 def _check_reductions(text: str) -> None:
@@ -183,8 +185,17 @@ def compare_command(
                     _print_hint(data_sets[0])
             if report is not None:
                 model = train_recommended(task, schedule.samples_of(task), jobs)
-                source = (data[0], file.target) if data else None
+                place = [each.name for each in data_sets].index(task.data_set)
+                path = (data or ["digits"])[place]
+                source = _source(path, file, samples, class_order)
                 write_report(cells, report, title, summary, model, source)
+
+
+def _source(path: str, file: FileOptions, limit: int | None, class_order: str | None) -> "Source":
+    """Return where the samples of the report come from."""
+    from polychotomy.report import Source
+
+    return Source(path, file.given, limit, parse_class_order(class_order))
 
 
 def _show(

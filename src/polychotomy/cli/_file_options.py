@@ -37,6 +37,12 @@ class FileOptions:
             raise ValueError(f"{data!r} is neither a file nor the name of a data set.{hint}")
         return datasets.read(data, **vars(self))
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """The arguments of :func:`polychotomy.datasets.read` that are not its defaults."""
+        usual = vars(FileOptions())
+        return {name: value for name, value in vars(self).items() if value != usual[name]}
+
     def words(self) -> list[str]:
         """Return these options as they are written on the command line."""
         said = ["--target", self.target] if self.target else []

@@ -65,9 +65,15 @@ def check_bases(bases: Sequence[str], *, tuned: bool) -> None:
 
 def put_in_order(samples: "Samples", class_order: str | None) -> "Samples":
     """Return samples with their classes in the order of --class-order, unless the data decide."""
-    if class_order is None or class_order == "data":
-        return samples
-    return samples.in_order(next(csv.reader([class_order], skipinitialspace=True), []))
+    order = parse_class_order(class_order)
+    return samples.in_order(order) if isinstance(order, list) else samples
+
+
+def parse_class_order(text: str | None) -> list[str] | str | None:
+    """Return the classes of --class-order; "data" and None as they are."""
+    if text is None or text == "data":
+        return text
+    return next(csv.reader([text], skipinitialspace=True), [])
 
 
 def parse_budget(text: str | None) -> float | None:
