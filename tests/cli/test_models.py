@@ -330,6 +330,27 @@ def test_explain_leads_with_what_one_wants_to_know(many):
     assert "+" not in said
 
 
+def test_explain_all_shows_the_whole_code_and_the_whole_tree(tmp_path):
+    """Of more problems than a line holds, and a tree that is deeper than it can be drawn."""
+    said = {}
+    for name, k in (("one_vs_one", 13), ("chain", 33)):
+        rng = np.random.default_rng(0)
+        y = np.repeat(np.arange(k), 6)
+        frame = pd.DataFrame(3 * rng.normal(size=(k, 8))[y] + rng.normal(size=(len(y), 8)))
+        path, out = tmp_path / f"{name}.csv", tmp_path / f"{name}.skops"
+        frame.add_prefix("x").assign(kind=y).to_csv(path, index=False)
+        options = ("--reduction", f"{name}::None", "--base", "ridge", "--jobs", 1)
+        run("fit", path, "-o", out, *options)
+        said[name] = run("explain", out, "--all").stdout
+    rows = [line.split()[1:] for line in said["one_vs_one"].splitlines() if "·" in line]
+    assert [len(row) for row in rows] == [78] * 13
+    assert all(row.count("·") == 78 - 12 for row in rows)
+    said = said["chain"]
+    assert "classes\n" not in said.partition("Wrong in")[2]
+    assert "…" not in said
+    assert all(re.search(rf"\b{label}\b", said) for label in range(33))
+
+
 def test_weak_pairs_are_those_without_a_good_problem(many):
     told = json.loads(run("explain", many, "--json").stdout)
     code = np.array(told["code"])

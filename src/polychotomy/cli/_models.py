@@ -229,7 +229,8 @@ def explain_command(
             return
         console = make_console()
         for part in explanation(loaded, problems, whole):
-            console.print(part, markup=False)
+            whole_lines = bool(getattr(part, "no_wrap", False))
+            console.print(part, markup=False, soft_wrap=whole_lines)
 
 
 def load_with_warning(path: Path) -> "Model":
