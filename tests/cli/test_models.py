@@ -94,6 +94,28 @@ def test_fit_says_how_good_the_learner_is_by_itself(folder, tmp_path):
     assert said.endswith("largest class 50.00 %.")
 
 
+def test_a_reduction_that_is_chosen_is_compared_with_the_learner_itself(folder, tmp_path):
+    command = ("fit", folder / "flowers.csv", "--target", "kind", "-o", tmp_path / "m.skops")
+    options = ("--base", "ridge", "--reduction", "chain", "--jobs", 1)
+    said = run(*command, *options).stdout
+    assert "Use chain: chosen by --reduction." in said
+    told = json.loads(run(*command, *options, "--json").stdout)
+    assert (told["reduction"], told["recommendation"]["method"]) == ("chain", "chain")
+    error = next(row["error"] for row in told["compared"] if row["reduction"] == "native")
+    assert f"ridge by itself, without a reduction, {100 * error:.2f} %." in said
+    whole = json.loads(run(*command, "--base", "ridge", "--jobs", 1, "--json").stdout)
+    assert error in [row["error"] for row in whole["compared"] if row["reduction"] == "native"]
+    # an SVM of two classes has no such form, and with two learners the better one is taken
+    options = ("--reduction", "ovr::None", "--jobs", 1, "--json", "--base")
+    told = json.loads(run(*command, *options, "svm,ridge").stdout)
+    assert {row["reduction"] for row in told["compared"]} == {
+        "one_vs_rest:auto:None (svm)",
+        "one_vs_rest:auto:None (ridge)",
+        "native (ridge)",
+    }
+    assert (told["reduction"], told["base"]) == ("one_vs_rest:auto:None", "svm")
+
+
 def test_probabilities_and_rejection(folder):
     command = ("predict", folder / "m.skops", folder / "flowers.csv", "--proba")
     rows = table(run(*command).stdout)
@@ -380,7 +402,7 @@ def test_several_bases_are_compared(folder, tmp_path):
         run("fit", folder / "flowers.csv", *options, "--base", ",".join(bases)).stdout
     )
     errors = {row["reduction"]: row["error"] for row in told["compared"]}
-    assert set(errors) == {f"one_vs_rest ({base})" for base in bases}
+    assert set(errors) == {f"{name} ({b})" for name in ("one_vs_rest", "native") for b in bases}
     chosen = f"{told['reduction']} ({told['base']})"
     assert told["recommendation"]["method"] == chosen
     assert errors[chosen] == told["error"]
