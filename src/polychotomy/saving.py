@@ -72,6 +72,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ModelError
         If the model is not trained or contains nothing of this library, if a part of it cannot be
         saved, or if the ending of the path is that of a pickle.
+    FileNotFoundError
+        If the folder of the path does not exist.
 
     Examples
     --------
@@ -92,6 +94,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     path = Path(path)
     check_ending(path)
+    if not path.resolve().parent.is_dir():
+        raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
     _check_model(model)
     record = {"format": _FORMAT, "version": _VERSION, "versions": _versions()}
     bare = copy(model)

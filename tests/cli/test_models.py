@@ -234,7 +234,7 @@ def test_samples_come_by_the_standard_input(folder):
     assert result.stdout == by_file
     result = runner.invoke(app, ["evaluate", str(folder / "m.skops"), "-"], input=b"a,b\n1,2\n")
     assert result.exit_code == 1
-    assert result.stderr.startswith("The standard input must have the columns")
+    assert result.stderr.startswith("The standard input (CSV) must have the columns")
 
 
 def test_labels_that_are_numbers_stay_numbers(tmp_path):
@@ -627,7 +627,8 @@ def test_interrupted(folder, tmp_path, monkeypatch):
         ("fit wine -o m --jobs 0", 2, "not a number of workers"),
         ("fit nothing -o m", 1, "neither a file nor the name of a data set"),
         ("fit wine -o m --base nothing", 2, "must be one of"),
-        ("fit wine -o m --reduction one_vs_rst", 1, "Did you mean 'one_vs_rest'"),
+        ("fit wine -o m --reduction one_vs_rst", 2, "Did you mean 'one_vs_rest'"),
+        ("fit wine -o m --reduction ovx", 2, "Did you mean 'ovr' or 'ovo' or 'ova'?"),
         ("fit wine -o m --reduction orthogonal", 1, "at least 4 classes"),
         ("predict", 2, "Missing argument"),
         ("predict m wine --reject 2", 2, "less than or equal to 1"),
@@ -685,6 +686,17 @@ def test_fit_keeps_the_order_of_classes(tmp_path):
     assert "low against the rest" in said or "the rest against low" in said
     assert "mid against" not in said
     assert "against mid" not in said
+    assert "Order of the classes: low, mid, high." in said
+    found = json.loads(run("evaluate", model, tmp_path / "grades.csv", "--json").stdout)
+    assert [row["class"] for row in found["classes"]] == ["low", "mid", "high"]
+    assert [row["samples"] for row in found["classes"]] == [30, 30, 30]
+    assert np.trace(found["confusion"]) == pytest.approx(90 * (1 - found["error"]))
+    frame.loc[:2, "level"] = ["high", "none", None]
+    frame.to_csv(tmp_path / "grades.csv", index=False)
+    found = json.loads(run("evaluate", model, tmp_path / "grades.csv", "--json").stdout)
+    assert [row["samples"] for row in found["classes"]] == [27, 30, 31]
+    run("fit", tmp_path / "grades.csv", *options[:3], "data", "--jobs", 1, "-o", model)
+    assert "Order of the classes: found in the training samples." in run("explain", model).stdout
 
 
 @pytest.fixture(scope="module")

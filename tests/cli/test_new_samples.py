@@ -76,6 +76,45 @@ def test_the_labels_of_libsvm_files_have_one_name(tmp_path):
     assert "labels are called 'label'. Got 'kind'" in run(*command, "kind", status=1).stderr
 
 
+def test_messages_name_the_options_of_the_command(tmp_path):
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame = frame.assign(note=[f"nöte {i}" for i in range(150)], kind=NAMES[Y])
+    frame.to_csv(tmp_path / "latin.csv", index=False, encoding="latin-1")
+    frame.to_csv(tmp_path / "bare.csv", index=False, header=False)
+    frame.to_csv(tmp_path / "whole.csv", index=False)
+    show = ("datasets", "show")
+    said = run(*show, tmp_path / "latin.csv", status=1).stderr
+    assert said.strip().endswith("The option is --encoding.")
+    said = run(*show, tmp_path / "bare.csv", status=1).stderr
+    assert said.strip().endswith("say that there is no header. The option is --no-header.")
+    said = run(*show, tmp_path / "whole.csv", "--target", "note", status=1).stderr
+    assert said.strip().endswith("Choose another target. The option is --target.")
+    out = tmp_path / "m.skops"
+    said = fit(tmp_path / "whole.csv", out).stderr
+    assert "no value occurs twice: 'note'. If that is text, --text counts its words." in said
+    said = run("predict", out, tmp_path / "latin.csv", status=1).stderr
+    assert said.strip().endswith("The option is --encoding.")
+    said = run("predict", out, tmp_path / "bare.csv", status=1).stderr
+    assert said.strip().endswith("had a header, and this one needs the same.")
+
+
+def test_the_standard_input_is_csv(tmp_path):
+    write(tmp_path / "train.csv", X, Y)
+    write(tmp_path / "train.libsvm", X, Y)
+    fit(tmp_path / "train.csv", tmp_path / "m.skops")
+    fit(tmp_path / "train.libsvm", tmp_path / "sparse.skops")
+    said = run("predict", tmp_path / "m.skops", "-", input="a,b\n1,2\n", status=1).stderr
+    assert said.startswith("The standard input (CSV) must have the columns")
+    content = "x1,x2,x3,x4\n1,2,3,much\n"
+    said = run("predict", tmp_path / "m.skops", "-", input=content, status=1).stderr
+    assert "The column 'x4' of the standard input (CSV) must contain finite numbers" in said
+    said = run("predict", tmp_path / "sparse.skops", "-", input="0 1:2\n", status=1).stderr
+    assert "- takes CSV only" in said
+    for command in ("predict", "evaluate"):
+        said = run(command, "--help", env={"COLUMNS": "200"}).stdout
+        assert "- for the standard input, as CSV" in " ".join(said.replace("│", " ").split())
+
+
 def test_evaluate_takes_another_encoding(tmp_path):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(art=np.array(["süß", "öd", "grün"])[Y])
     frame.to_csv(tmp_path / "utf.csv", index=False)

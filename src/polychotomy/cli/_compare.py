@@ -1,6 +1,7 @@
 """``polychotomy compare``: which reduction to use, for one data set or fifty."""
 
 import json
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from polychotomy.cli._options import (
     StoreFile,
     Tune,
     check_bases,
+    check_reductions,
     parse_budget,
     parse_class_order,
     put_in_order,
@@ -45,19 +47,16 @@ if TYPE_CHECKING:
     from polychotomy.evaluate import Failure, Samples, Summary, Task
     from polychotomy.report import Source
 
-
-def _check_reductions(text: str) -> None:
-    from polychotomy.reductions import Reduction
-
-    try:
-        for name in split_names(text):
-            if name not in ("standard", "all"):
-                Reduction.of(name)
-    except (ValueError, TypeError) as error:
-        raise typer.BadParameter(str(error), param_hint="--reductions") from None
+_PROTOCOL = re.compile(r"split|(split_)?cv\d*|repeat(\d+(:\d+/\d+)?)?")
 
 
 def _check_protocol(text: str) -> str:
+    if not _PROTOCOL.fullmatch(text):  # known without loading scikit-learn
+        raise typer.BadParameter(
+            "must be cvN, split, split_cvN, repeatN or repeatN:TRAIN/TEST, with numbers for the "
+            f"capitals. Got {text!r} instead.",
+            param_hint="--protocol",
+        )
     from polychotomy.evaluate import Protocol
 
     try:
@@ -141,10 +140,11 @@ def compare_command(
     Exit status: 0 done; 1 the data, the store or the report's path cannot be used, or nothing could
     be computed; 2 wrong usage; 130 interrupted.
     """
-    check_bases(split_names(base), tuned=tune)
-    _check_reductions(reductions)
-    protocol = _check_protocol(protocol)
     seconds = parse_budget(budget)
+    named = [name for name in split_names(reductions) if name not in ("standard", "all")]
+    check_reductions(named, "--reductions")
+    check_bases(split_names(base), tuned=tune)
+    protocol = _check_protocol(protocol)
     if tune and data:  # "--tune greedy" was how it was written once
         data = [each for each in data if each != "greedy"]
     from polychotomy.evaluate import Schedule, summarise

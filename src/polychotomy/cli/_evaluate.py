@@ -9,7 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from polychotomy.cli._disk import printable, report_errors
+from polychotomy.cli._disk import check_exists, printable, report_errors
 from polychotomy.cli._models import ModelFile, load_with_warning, make_console, report_warnings
 from polychotomy.cli._options import AsJson, NewEncoding
 from polychotomy.cli._summary_tables import check_report
@@ -25,7 +25,11 @@ _WIDEST_MATRIX = 12
 def evaluate_command(
     model: ModelFile,
     data: Annotated[
-        str, typer.Argument(help="A file of labelled samples, a known data set, or - for CSV.")
+        str,
+        typer.Argument(
+            help="A file of labelled samples, a known data set, or - for the standard "
+            "input, as CSV."
+        ),
     ],
     target: Annotated[
         str | None,
@@ -45,10 +49,12 @@ def evaluate_command(
     Examples: `polychotomy evaluate land.skops test.csv`, `polychotomy evaluate land.skops test.csv
     --report test.html`
     """
+    with report_errors():
+        check_exists(model)
+        check_report(report)
     from polychotomy.cli._evaluation import evaluate_model, evaluation_cell
 
     with report_errors(), report_warnings():
-        check_report(report)
         loaded = load_with_warning(model)
         found = evaluate_model(loaded, data, target, encoding)
         if report is not None:

@@ -160,16 +160,27 @@ def evaluate_model(
         where = f"in the column {wanted!r}" if wanted else "that the model knows"
         raise DataError(f"{new.name} must have labels {where}. Name another column with --target.")
     pipeline, frame = model.pipeline, _safe_indexing(new.features, new.labelled)
-    places = {label: place for place, label in enumerate(pipeline.classes_.tolist())}
+    order = _order(model)
+    classes = pipeline.classes_[order]
+    places = {label: place for place, label in enumerate(classes.tolist())}
+    has_probabilities = hasattr(pipeline, "predict_proba")
     return Evaluation(
         new.name,
-        tuple(str(label) for label in pipeline.classes_),
+        tuple(str(label) for label in classes),
         new.labelled,
-        new.truth,
+        np.where(new.truth == UNKNOWN, UNKNOWN, np.argsort(order)[new.truth]),
         np.array([places[label] for label in pipeline.predict(frame).tolist()]),
-        pipeline.predict_proba(frame) if hasattr(pipeline, "predict_proba") else None,
+        pipeline.predict_proba(frame)[:, order] if has_probabilities else None,
         new.features.shape[0] - len(new.labelled),
     )
+
+
+def _order(model: Model) -> Indices:
+    """Return the model's classes in the order that they were given, as indices."""
+    names, order = [str(label) for label in model.pipeline.classes_], model.facts.get("class_order")
+    if not isinstance(order, list):
+        return np.arange(len(names))
+    return np.array([names.index(name) for name in order if name in names])
 
 
 def evaluation_cell(model: Model, found: Evaluation) -> Cell:

@@ -50,6 +50,9 @@ def explanation(model: Model, n_shown: int, whole: bool) -> Iterator[Any]:
         f"{_asked(facts)}"
     )
     yield _line(facts["explanation"])
+    if order := facts.get("class_order"):
+        said = "found in the training samples" if order == "data" else ", ".join(order)
+        yield _line(f"Order of the classes: {said}.")
     if facts["tuned"]:
         found = ", ".join(f"{name} = {value:g}" for name, value in facts["tuned"].items())
         yield _line(f"Tuned: {found}.")

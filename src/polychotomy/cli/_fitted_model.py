@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
 from polychotomy.cli._model_files import Model
-from polychotomy.cli._options import put_in_order
+from polychotomy.cli._options import parse_class_order, put_in_order
 from polychotomy.datasets import used_columns
 from polychotomy.errors import DataError
 from polychotomy.evaluate import (
@@ -103,6 +103,7 @@ def train_model(
             "skipped": _skipped(names, bases),
             "data": samples.name,
             "target": bunch.get("target_name"),
+            "class_order": parse_class_order(class_order),
             "majority_error": 1 - float(np.bincount(samples.y).max() / len(samples.y)),
             "samples": len(y),
             "features": frame.shape[1],

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
 from polychotomy.cli._disk import check_can_write
 from polychotomy.errors import ModelError
 from polychotomy.files import replacing
@@ -83,6 +81,8 @@ def check_learner(name: str) -> None:
     """
     if "." not in name:
         return
+    import numpy as np
+
     from polychotomy.reductions import make_base
 
     X, y = np.random.default_rng(0).random((_FEW, 3)), np.arange(_FEW) % 2

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from polychotomy.cli._disk import (
     check_can_write,
+    check_exists,
     print_column_remarks,
     printable,
     report_errors,
@@ -36,6 +37,7 @@ from polychotomy.cli._options import (
     StoreFile,
     Tune,
     check_bases,
+    check_reductions,
     flag,
     parse_budget,
     split_names,
@@ -96,11 +98,18 @@ def fit_command(
     Examples: `polychotomy fit land.csv -o land.skops`, `polychotomy fit land.csv --target cover
     --base svm,boosting -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`
     """
-    bases = split_names(base)
-    check_bases(bases, tuned=tune)
-    seconds = parse_budget(budget)
-    from polychotomy.cli._fitted_model import train_model
     from polychotomy.cli._model_files import check_learner, check_model_path, save_model
+
+    seconds = parse_budget(budget)
+    with report_errors():
+        check_model_path(out)
+    bases = split_names(base)
+    if reduction != "auto":
+        check_reductions([reduction], "--reduction")
+    check_bases(bases, tuned=tune)
+    with report_errors():
+        file.check(data)
+    from polychotomy.cli._fitted_model import train_model
     from polychotomy.cli._quick_look import hint_at_learner
     from polychotomy.evaluate import Samples
 
@@ -110,7 +119,6 @@ def fit_command(
         report_warnings(),
         open_results(store) as kept,
     ):
-        check_model_path(out)
         for name in bases:
             check_learner(name)
         samples = file.read(data)
@@ -158,7 +166,11 @@ def _run(
 def predict_command(
     model: ModelFile,
     data: Annotated[
-        str, typer.Argument(help="A file of samples, with or without labels; - for CSV from stdin.")
+        str,
+        typer.Argument(
+            help="A file of samples, with or without labels, a known data set, or - for the "
+            "standard input, as CSV."
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write here, not to the terminal.")
@@ -184,12 +196,14 @@ def predict_command(
     Examples: `polychotomy predict land.skops new.csv --keep id`, `polychotomy predict land.skops
     new.csv --proba --reject 0.8 -o classes.csv`, `polychotomy predict land.skops - < new.csv`
     """
+    with report_errors():
+        check_exists(model)
+        if out is not None:
+            check_can_write(out)
     from polychotomy.cli._model_files import writing
     from polychotomy.cli._new_samples import read_new_samples
 
     with report_errors(), report_warnings():
-        if out is not None:
-            check_can_write(out)
         loaded = load_with_warning(model)
         new = read_new_samples(loaded, data, keep=split_names(keep), encoding=encoding)
         table = _predictions(loaded, new.features, proba, reject)
@@ -220,6 +234,8 @@ def explain_command(
 
     Examples: `polychotomy explain land.skops`, `polychotomy explain land.skops --all`
     """
+    with report_errors():
+        check_exists(model)
     from polychotomy.cli._explanation import explanation, facts_of
 
     with report_errors():

@@ -63,6 +63,17 @@ def check_bases(bases: Sequence[str], *, tuned: bool) -> None:
             raise typer.BadParameter(f"only these can be tuned: {names}", param_hint="--tune")
 
 
+def check_reductions(names: Sequence[str], option: str) -> None:
+    """Refuse reductions that are unknown."""
+    from polychotomy.reductions import Reduction
+
+    try:
+        for name in names:
+            Reduction.of(name)
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+
+
 def put_in_order(samples: "Samples", class_order: str | None) -> "Samples":
     """Return samples with their classes in the order of --class-order, unless the data decide."""
     order = parse_class_order(class_order)
