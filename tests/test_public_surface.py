@@ -200,7 +200,7 @@ def test_the_names_of_plot():
 
 
 def test_the_names_of_report():
-    assert polychotomy.report.__all__ == ["write_report", "write_reproduction"]
+    assert polychotomy.report.__all__ == ["Source", "write_report", "write_reproduction"]
 
 
 def test_the_names_of_reductions():

@@ -11,11 +11,15 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -33,6 +37,7 @@ from polychotomy import (  # noqa: E402
     TreeClassifier,
 )
 from polychotomy.errors import ModelError  # noqa: E402
+from polychotomy.saving import refused_types  # noqa: E402
 
 X, Y = load_iris(return_X_y=True)
 CODE = CodeClassifier(LogisticRegression(), "one_vs_rest", probability=None)
@@ -48,6 +53,10 @@ MODELS = {
     "replicas": SingleBinaryClassifier(LogisticRegression(), replication="kesler"),
     "kernel": KernelSBCClassifier(),
     "reductions": ReductionSearchCV(SVC(), ["ovr", "sbc_bch"], cv=2, scoring="neg_log_loss"),
+    "width": GreedySearchCV(CodeClassifier(SVC(), probability=None), cv=2, patience=1),
+    "neural": CodeClassifier(MLPClassifier(max_iter=2000, tol=0.1), probability=None),
+    "gaussian": CodeClassifier(GaussianProcessClassifier(), probability=None),
+    "calibrated": CodeClassifier(CalibratedClassifierCV(GaussianNB(), cv=2), probability=None),
     "greedy": GreedySearchCV(CODE, {"estimator__C": 1.0}, cv=2),
     "grid": GridSearchCV(CODE, {"estimator__C": [1.0]}, cv=RepeatedStratifiedKFold(n_splits=2)),
     "pipeline": make_pipeline(StandardScaler(), CodeClassifier(SharedKernelSVC())),
@@ -278,7 +287,13 @@ def test_nothing_but_models_is_opened(content, tmp_path, monkeypatch, capsys, pa
         "polychotomy.evaluate.Cell",  # not where it is defined
         "polychotomy.evaluate._nothing.Cell",
         "polychotomy.codes_of_others.Code",
+        "polychotomy.evaluate._samples.replace",  # of the standard library
+        "polychotomy.reductions._bases.make_base",  # functions that import by name
         "sklearn.metrics._classification.np",
+        "sklearn.pipeline.clone",
+        "sklearn.pipeline.BaseEstimator",  # not where it is defined
+        "sklearn.utils._testing.TempMemmap",
+        "sklearn.externals._packaging.version.Version",
         "subprocess.Popen",
     ],
 )
@@ -315,6 +330,11 @@ def test_further_types_can_be_trusted(tmp_path):
     for trusted in ([name], [Foreign]):
         again = polychotomy.load(path, trusted=trusted)
         assert np.array_equal(again.predict(X), model.predict(X))
+
+
+def test_types_that_will_be_refused_are_known_before_saving():
+    assert refused_types(Foreign().fit(X, Y)) == [f"{Foreign.__module__}.Foreign"]
+    assert refused_types(MLPClassifier(max_iter=99, tol=9.0).fit(X, Y)) == []
 
 
 @pytest.mark.parametrize(
@@ -359,7 +379,9 @@ def test_an_old_file_stays_if_saving_fails(trained, tmp_path, monkeypatch):
         polychotomy.save(trained, path)
     assert path.read_text() == "old"
     monkeypatch.undo()
-    with pytest.raises(OSError, match="No such file or directory"):
+    with pytest.raises(
+        FileNotFoundError, match=r"cannot be written: there is no folder .*missing\."
+    ):
         polychotomy.save(trained, tmp_path / "missing" / "model.skops")
 
 

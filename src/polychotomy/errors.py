@@ -1,7 +1,7 @@
 """The exceptions of the library, and error messages shared by several packages."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -40,7 +40,17 @@ class StructureError(PolychotomyError, ValueError):
 
 
 class DataError(PolychotomyError, ValueError):
-    """Samples that cannot be used, or a data set that is not available."""
+    """Samples that cannot be used, or a data set that is not available.
+
+    Attributes
+    ----------
+    argument : str or None
+        The argument of :func:`polychotomy.datasets.read` that may help.
+    """
+
+    def __init__(self, message: str = "", *, argument: str | None = None) -> None:
+        super().__init__(message)
+        self.argument = argument
 
 
 class ModelError(PolychotomyError, ValueError):
@@ -73,15 +83,27 @@ def shown(value: object) -> str:
     return repr(value.item() if is_scalar else value)  # type: ignore[attr-defined]
 
 
-def unknown_name(parameter: str, given: object, known: Iterable[str]) -> ValueError:
-    """Return the error for a name that is not in a registry, with the nearest known one."""
+def unknown_name(
+    parameter: str, given: object, known: Iterable[str], short: Iterable[str] = ()
+) -> ValueError:
+    """Return the error for a name that is not in a registry, with the nearest known ones.
+
+    `short` are short names, which are not listed.
+    """
     known = sorted(known)
-    near = get_close_matches(str(given), known, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    near = _nearest(str(given), [*known, *short])
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     return ValueError(
         f"The {parameter!r} parameter must be one of {', '.join(map(repr, known))}. "
         f"Got {shown(given)} instead.{hint}"
     )
+
+
+def _nearest(given: str, known: list[str]) -> list[str]:
+    """Return the name that is most like the given one, or all that are equally like it."""
+    near = get_close_matches(given, known, n=3, cutoff=0.5)
+    likeness = [SequenceMatcher(None, name, given).ratio() for name in near]
+    return [name for name, like in zip(near, likeness, strict=True) if like == likeness[0]]
 
 
 def require(module: str, *, extra: str) -> Any:

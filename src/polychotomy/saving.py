@@ -8,13 +8,13 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from hashlib import sha256
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from pkgutil import walk_packages
+from pkgutil import iter_modules
 from types import FunctionType
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -32,12 +32,17 @@ _PARTS = (
     *("calibration", "classifiers", "codes", "evaluate", "kernel", "learners", "readout"),
     *("reductions", "structures", "training"),
 )
-_MODULES = (
-    *(f"polychotomy.{part}" for part in _PARTS),
-    "sklearn.metrics._scorer",  # these are parts of searches
-    "sklearn.model_selection._split",
+_TYPES = (*(f"polychotomy.{part}" for part in _PARTS), "polychotomy.datasets.scaling", "sklearn")
+_NO_TYPES = ("sklearn.conftest", "sklearn.datasets", "sklearn.experimental", "sklearn.externals")
+_NOT_BELOW = ("tests", "_testing", "_build_utils")  # of any package
+# Modules whose functions are parts of models. They compute, and touch no files and no names.
+_FUNCTIONS = (
+    "polychotomy.calibration",
+    "polychotomy.datasets._preprocess",
+    "polychotomy.evaluate._greedy",
+    "sklearn.metrics._classification",
+    "sklearn.metrics._ranking",
 )
-_SCORES = ("sklearn.metrics._classification", "sklearn.metrics._ranking")  # their functions
 _OTHERS = (
     "builtins.frozenset",
     "collections.OrderedDict",  # this and the next two are parts of LightGBM's models
@@ -46,14 +51,6 @@ _OTHERS = (
     "numpy.dtype",
     "scipy.sparse._csc.csc_array",
     "scipy.sparse._csr.csr_array",
-    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
-    "sklearn.metrics._dist_metrics.EuclideanDistance64",
-    "sklearn.neighbors._kd_tree.KDTree",
-    "sklearn.tree._tree.Tree",
-    "polychotomy.calibration.own_probability",
-    "polychotomy.datasets._preprocess._lines",
-    "polychotomy.datasets._preprocess._texts",
-    "polychotomy.datasets.scaling.GapScaler",
 )
 
 
@@ -75,6 +72,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ModelError
         If the model is not trained or contains nothing of this library, if a part of it cannot be
         saved, or if the ending of the path is that of a pickle.
+    FileNotFoundError
+        If the folder of the path does not exist.
 
     Examples
     --------
@@ -95,19 +94,19 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     path = Path(path)
     check_ending(path)
+    if not path.resolve().parent.is_dir():
+        raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}.")
     _check_model(model)
-    io = require("skops.io", extra="models")
     record = {"format": _FORMAT, "version": _VERSION, "versions": _versions()}
     bare = copy(model)
     for name in ("notes", "written_by"):
         if hasattr(bare, f"{name}_"):
             delattr(bare, f"{name}_")
-    content = BytesIO()
     try:
         record["notes"] = json.loads(json.dumps(getattr(model, "notes_", None)))
-        io.dump(bare, content, compression=ZIP_DEFLATED)
-    except Exception as error:  # whatever a part of the model raises
+    except (TypeError, ValueError) as error:
         raise ModelError(f"The model cannot be saved: {_one_line(error)}") from error
+    content = BytesIO(_dumped(bare))
     with ZipFile(content, "a", compression=ZIP_DEFLATED) as file:
         file.writestr(_RECORD, json.dumps(record | {"checksum": _checksum(file, record)}))
     with replacing(path) as beside:
@@ -158,7 +157,7 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # other versions are reported below
             needed = io.get_untrusted_types(data=content)
-            refused = [name for name in needed if name not in further and not _is_ours(name)]
+            refused = _refused(name for name in needed if name not in further)
             if not refused:
                 model = io.loads(content, trusted=needed)
                 _check_model(model)
@@ -198,6 +197,21 @@ def trusted_types() -> list[str]:
     """
     own = (f"{module}.{name}" for module in _modules() for name in vars(import_module(module)))
     return sorted({*_OTHERS, *filter(_is_ours, own)})
+
+
+def refused_types(model: Any) -> list[str]:
+    """Return the types in a trained model that :func:`load` would refuse, by their names.
+
+    Raises ModelError if a part of the model cannot be saved at all.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from polychotomy.saving import refused_types
+    >>> refused_types(DecisionTreeClassifier().fit([[0], [1]], [0, 1]))
+    []
+    """
+    return _refused(require("skops.io", extra="models").get_untrusted_types(data=_dumped(model)))
 
 
 def check_ending(path: Path) -> None:
@@ -269,16 +283,41 @@ def _checksum(file: ZipFile, record: dict[str, Any]) -> str:
     return found.hexdigest()
 
 
+def _dumped(model: Any) -> bytes:
+    """Return the content of a file of skops."""
+    io = require("skops.io", extra="models")
+    content = BytesIO()
+    try:
+        io.dump(model, content, compression=ZIP_DEFLATED)
+    except Exception as error:  # whatever a part of the model raises
+        raise ModelError(f"The model cannot be saved: {_one_line(error)}") from error
+    return content.getvalue()
+
+
+def _refused(names: Iterable[str]) -> list[str]:
+    return [name for name in names if not _is_ours(name)]
+
+
 def _is_ours(name: str) -> bool:
-    """Whether models may contain the type of this name: one that our modules define themselves."""
+    """Whether models may contain this: what our modules or scikit-learn's define themselves."""
     if name in _OTHERS:
         return True
     module, _, attribute = name.rpartition(".")
-    if not any(_is_below(module, each) for each in (*_MODULES, *_SCORES)):
+    has_types, has_functions = _has_types(module), module in _FUNCTIONS
+    if not (has_types or has_functions):
         return False
     found = vars(import_module(module)).get(attribute)
-    kind = FunctionType if module in _SCORES else type
-    return isinstance(found, kind) and _name_of(found) == name
+    kinds = (type,) * has_types + (FunctionType,) * has_functions
+    return isinstance(found, kinds) and _name_of(found) == name
+
+
+def _has_types(module: str) -> bool:
+    """Whether the types that a module defines may be parts of models."""
+    return (
+        any(_is_below(module, each) for each in _TYPES)
+        and not any(_is_below(module, each) for each in _NO_TYPES)
+        and not set(module.split(".")) & set(_NOT_BELOW)
+    )
 
 
 def _is_below(module: str, package: str) -> bool:
@@ -291,11 +330,13 @@ def _name_of(kind: Any) -> str:
 
 def _modules() -> Iterator[str]:
     """Yield the names of all modules that define parts of models."""
-    for each in (*_MODULES, *_SCORES):
-        package = import_module(each)
-        yield package.__name__
-        below = walk_packages(getattr(package, "__path__", []), f"{package.__name__}.")
-        yield from (module.name for module in below)
+    left = [*_TYPES, *_FUNCTIONS]
+    while left:
+        name = left.pop()
+        if _has_types(name) or name in _FUNCTIONS:
+            yield name
+            places = getattr(import_module(name), "__path__", [])
+            left += [each.name for each in iter_modules(places, f"{name}.")]
 
 
 def _versions() -> dict[str, str]:

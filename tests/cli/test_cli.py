@@ -7,10 +7,10 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import polychotomy
-from polychotomy.cli import _options, main
+from polychotomy.cli import _compare, _options, main
 from polychotomy.cli._app import app
 from polychotomy.cli._structure_files import Builder
-from polychotomy.evaluate import DEFAULT_FOLDS
+from polychotomy.evaluate import DEFAULT_FOLDS, Protocol
 from polychotomy.reductions import available_bases, available_reductions
 from polychotomy.structures import BUILDERS
 
@@ -39,6 +39,12 @@ def test_the_module_runs_like_the_command():
         ("fit wine", 2),
         ("fit wine -o m --jobs 0", 2),
         ("compare wine --no-such-option", 2),
+        ("compare wine --budget 3x", 2),
+        ("predict no.skops wine", 1),
+        ("evaluate no.skops wine", 1),
+        ("explain no.skops", 1),
+        ("fit wine -o /no/such/folder/m.skops", 1),
+        ("fit wine -o m.pkl", 1),
     ],
 )
 def test_help_and_usage_errors_load_nothing_heavy(command, status):
@@ -54,10 +60,21 @@ def test_help_and_usage_errors_load_nothing_heavy(command, status):
     assert result.stdout.splitlines()[-1] == "loaded set()"
 
 
-def test_unknown_names_are_refused_without_loading_scikit_learn():
+@pytest.mark.parametrize(
+    "command",
+    [
+        "compare --reductions nothing",
+        "compare --protocol nothing",
+        "compare --base nothing",
+        "fit wine -o m --reduction nothing",
+        "fit nothing.csv -o m",
+        "fit nothing -o m",
+    ],
+)
+def test_unknown_names_are_refused_without_loading_scikit_learn(command):
     program = (
         "import sys\nfrom polychotomy.cli._app import app\n"
-        "app(['compare', '--reductions', 'nothing'], standalone_mode=False)"
+        f"app({command!r}.split(), standalone_mode=False)"
     )
     checked = f"try:\n    exec({program!r})\nexcept Exception:\n    pass\n"
     checked += "print('sklearn' in sys.modules)"
@@ -66,12 +83,13 @@ def test_unknown_names_are_refused_without_loading_scikit_learn():
 
 
 @pytest.mark.parametrize(
-    "command", ["compare", "fit", "predict", "explain", "reproduce", "results export"]
+    "command",
+    ["", "compare", "fit", "predict", "explain", "reproduce", "results", "results export"],
 )
 def test_help_shows_flags_without_a_value(command):
     said = runner.invoke(app, [*command.split(), "--help"], env={"COLUMNS": "150"}).stdout
-    typed = [line for line in said.splitlines() if "<bool>" in line and "--help" not in line]
-    assert typed == []
+    assert "--help" in said
+    assert "<bool>" not in said
 
 
 @pytest.mark.parametrize(
@@ -91,6 +109,14 @@ def test_help_names_all_that_the_library_knows():
     assert set(Builder) == set(BUILDERS)
     (protocol,) = (p for p in get_command(app).commands["compare"].params if p.name == "protocol")
     assert protocol.default == f"cv{DEFAULT_FOLDS}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["cv", "cv5", "cv1000", "split", "split_cv", "split_cv3", "repeat", "repeat7", "repeat2:80/20"],
+)
+def test_every_protocol_is_known_before_the_library_is_loaded(text):
+    assert str(Protocol.of(text)) == _compare._check_protocol(text)
 
 
 def test_without_its_extra_the_command_says_what_to_install(monkeypatch):

@@ -22,6 +22,7 @@ from polychotomy.cli._app import app
 from polychotomy.datasets import make_preprocessor
 from polychotomy.evaluate import Failure, Progress, Samples, Schedule, Store, _bench
 from polychotomy.reductions import Reduction, make_base
+from polychotomy.report._page import page_contents
 
 runner = CliRunner()
 FAST = ("--base", "ridge", "--reductions", "one_vs_one,one_vs_rest", "--jobs", "1")
@@ -570,3 +571,60 @@ def test_the_order_of_classes(grades, order):
 
 def test_an_order_must_have_all_classes(grades):
     refused(grades, *FAST, "--class-order", "low,high", message="each of them once: high, low,")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--base ridge --reductions=adjacent --class-order mid,high,low --drop id --nominal=zone",
+        "--base ridge --reductions adjacent --class-order data --samples 60 --seed 3 --text note",
+        "--base linear_svm --reductions ovr --tune --protocol split --target note --drop kind,id",
+    ],
+)
+def test_the_program_of_a_report_trains_the_same_model(tmp_path, monkeypatch, options):
+    """With all that was said about the file, the order of the classes and the tuning."""
+    rng = np.random.default_rng(0)
+    kind = np.arange(120) % 3
+    frame = pd.DataFrame(
+        {
+            "id": np.arange(120),
+            "zone": rng.integers(3, size=120),
+            "x": kind + rng.normal(size=120),
+            "note": np.array(["süß", "öd", "grün"])[(kind + (rng.random(120) < 0.3)) % 3],
+            "kind": np.array(["low", "mid", "high"])[kind],
+        }
+    )
+    monkeypatch.chdir(tmp_path)
+    frame.to_csv("land.csv", index=False, encoding="latin-1")
+    reported = []
+    monkeypatch.setattr(
+        "polychotomy.report.write_report",
+        lambda cells, path, **given: reported.append((list(cells), given)),
+    )
+    arguments = [
+        "compare",
+        "land.csv",
+        "--encoding",
+        "latin-1",
+        "--jobs",
+        "1",
+        "--report",
+        "a.html",
+    ]
+    result = runner.invoke(app, [*arguments, *options.split()])
+    assert result.exit_code == 0, result.output
+    ((cells, given),) = reported
+    contents = page_contents(
+        cells, given["model"], given["title"], given["summary"], given["source"]
+    )
+    names = {}
+    exec(contents["recipe"], names)
+    model, X = given["model"], names["X"]
+    parameters = [
+        {name: str(value) for name, value in each.get_params().items() if "n_jobs" not in name}
+        for each in (names["model"][-1].estimator, model[-1].estimator)
+    ]
+    assert parameters[0] == parameters[1]
+    assert names["model"][-1].problems_ == model[-1].problems_
+    assert names["model"][-1].classes_.tolist() == model[-1].classes_.tolist()
+    assert np.array_equal(names["model"].decision_function(X), model.decision_function(X))

@@ -78,7 +78,7 @@ def test_show_tells_of_columns_that_are_not_what_they_seem(tmp_path):
     lines = run("show", path).stdout.splitlines()
     assert lines[-3:] == [
         "The classes are those of the column 'cover'.",
-        "Left out, since no value occurs twice: 'day'.",
+        "Left out, since no value occurs twice: 'day'. If that is text, --text counts its words.",
         "Used as numbers, although they only count the rows: 'id'.",
     ]
     assert json.loads(run("show", path, "--json").stdout)["remarks"] == lines[-3:]

@@ -94,6 +94,28 @@ def test_fit_says_how_good_the_learner_is_by_itself(folder, tmp_path):
     assert said.endswith("largest class 50.00 %.")
 
 
+def test_a_reduction_that_is_chosen_is_compared_with_the_learner_itself(folder, tmp_path):
+    command = ("fit", folder / "flowers.csv", "--target", "kind", "-o", tmp_path / "m.skops")
+    options = ("--base", "ridge", "--reduction", "chain", "--jobs", 1)
+    said = run(*command, *options).stdout
+    assert "Use chain: chosen by --reduction." in said
+    told = json.loads(run(*command, *options, "--json").stdout)
+    assert (told["reduction"], told["recommendation"]["method"]) == ("chain", "chain")
+    error = next(row["error"] for row in told["compared"] if row["reduction"] == "native")
+    assert f"ridge by itself, without a reduction, {100 * error:.2f} %." in said
+    whole = json.loads(run(*command, "--base", "ridge", "--jobs", 1, "--json").stdout)
+    assert error in [row["error"] for row in whole["compared"] if row["reduction"] == "native"]
+    # an SVM of two classes has no such form, and with two learners the better one is taken
+    options = ("--reduction", "ovr::None", "--jobs", 1, "--json", "--base")
+    told = json.loads(run(*command, *options, "svm,ridge").stdout)
+    assert {row["reduction"] for row in told["compared"]} == {
+        "one_vs_rest:auto:None (svm)",
+        "one_vs_rest:auto:None (ridge)",
+        "native (ridge)",
+    }
+    assert (told["reduction"], told["base"]) == ("one_vs_rest:auto:None", "svm")
+
+
 def test_probabilities_and_rejection(folder):
     command = ("predict", folder / "m.skops", folder / "flowers.csv", "--proba")
     rows = table(run(*command).stdout)
@@ -180,6 +202,7 @@ def test_evaluate_writes_a_report(folder, labelled):
     text = path.read_text("utf-8")
     assert "How good it is" in text
     assert "What to use" not in text
+    assert "Schedule(" not in text  # it was trained before, on other samples
 
 
 def test_predict_keeps_columns_and_says_what_it_wrote(folder, labelled):
@@ -211,7 +234,7 @@ def test_samples_come_by_the_standard_input(folder):
     assert result.stdout == by_file
     result = runner.invoke(app, ["evaluate", str(folder / "m.skops"), "-"], input=b"a,b\n1,2\n")
     assert result.exit_code == 1
-    assert result.stderr.startswith("The standard input must have the columns")
+    assert result.stderr.startswith("The standard input (CSV) must have the columns")
 
 
 def test_labels_that_are_numbers_stay_numbers(tmp_path):
@@ -329,6 +352,27 @@ def test_explain_leads_with_what_one_wants_to_know(many):
     assert "+" not in said
 
 
+def test_explain_all_shows_the_whole_code_and_the_whole_tree(tmp_path):
+    """Of more problems than a line holds, and a tree that is deeper than it can be drawn."""
+    said = {}
+    for name, k in (("one_vs_one", 13), ("chain", 33)):
+        rng = np.random.default_rng(0)
+        y = np.repeat(np.arange(k), 6)
+        frame = pd.DataFrame(3 * rng.normal(size=(k, 8))[y] + rng.normal(size=(len(y), 8)))
+        path, out = tmp_path / f"{name}.csv", tmp_path / f"{name}.skops"
+        frame.add_prefix("x").assign(kind=y).to_csv(path, index=False)
+        options = ("--reduction", f"{name}::None", "--base", "ridge", "--jobs", 1)
+        run("fit", path, "-o", out, *options)
+        said[name] = run("explain", out, "--all").stdout
+    rows = [line.split()[1:] for line in said["one_vs_one"].splitlines() if "·" in line]
+    assert [len(row) for row in rows] == [78] * 13
+    assert all(row.count("·") == 78 - 12 for row in rows)
+    said = said["chain"]
+    assert "classes\n" not in said.partition("Wrong in")[2]
+    assert "…" not in said
+    assert all(re.search(rf"\b{label}\b", said) for label in range(33))
+
+
 def test_weak_pairs_are_those_without_a_good_problem(many):
     told = json.loads(run("explain", many, "--json").stdout)
     code = np.array(told["code"])
@@ -358,7 +402,7 @@ def test_several_bases_are_compared(folder, tmp_path):
         run("fit", folder / "flowers.csv", *options, "--base", ",".join(bases)).stdout
     )
     errors = {row["reduction"]: row["error"] for row in told["compared"]}
-    assert set(errors) == {f"one_vs_rest ({base})" for base in bases}
+    assert set(errors) == {f"{name} ({b})" for name in ("one_vs_rest", "native") for b in bases}
     chosen = f"{told['reduction']} ({told['base']})"
     assert told["recommendation"]["method"] == chosen
     assert errors[chosen] == told["error"]
@@ -583,7 +627,8 @@ def test_interrupted(folder, tmp_path, monkeypatch):
         ("fit wine -o m --jobs 0", 2, "not a number of workers"),
         ("fit nothing -o m", 1, "neither a file nor the name of a data set"),
         ("fit wine -o m --base nothing", 2, "must be one of"),
-        ("fit wine -o m --reduction one_vs_rst", 1, "Did you mean 'one_vs_rest'"),
+        ("fit wine -o m --reduction one_vs_rst", 2, "Did you mean 'one_vs_rest'"),
+        ("fit wine -o m --reduction ovx", 2, "Did you mean 'ovr' or 'ovo' or 'ova'?"),
         ("fit wine -o m --reduction orthogonal", 1, "at least 4 classes"),
         ("predict", 2, "Missing argument"),
         ("predict m wine --reject 2", 2, "less than or equal to 1"),
@@ -641,6 +686,17 @@ def test_fit_keeps_the_order_of_classes(tmp_path):
     assert "low against the rest" in said or "the rest against low" in said
     assert "mid against" not in said
     assert "against mid" not in said
+    assert "Order of the classes: low, mid, high." in said
+    found = json.loads(run("evaluate", model, tmp_path / "grades.csv", "--json").stdout)
+    assert [row["class"] for row in found["classes"]] == ["low", "mid", "high"]
+    assert [row["samples"] for row in found["classes"]] == [30, 30, 30]
+    assert np.trace(found["confusion"]) == pytest.approx(90 * (1 - found["error"]))
+    frame.loc[:2, "level"] = ["high", "none", None]
+    frame.to_csv(tmp_path / "grades.csv", index=False)
+    found = json.loads(run("evaluate", model, tmp_path / "grades.csv", "--json").stdout)
+    assert [row["samples"] for row in found["classes"]] == [27, 30, 31]
+    run("fit", tmp_path / "grades.csv", *options[:3], "data", "--jobs", 1, "-o", model)
+    assert "Order of the classes: found in the training samples." in run("explain", model).stdout
 
 
 @pytest.fixture(scope="module")
@@ -727,3 +783,29 @@ def test_libsvm_files_stay_sparse_to_the_model(tmp_path, base):
     assert run("predict", out, tmp_path / "new.libsvm").stdout.split()[1:] == ["0", "1", "2"]
     (tmp_path / "new.csv").write_text("x1,x2\n1,2\n")
     assert "must be a LIBSVM file" in run("predict", out, tmp_path / "new.csv", status=1).stderr
+
+
+def test_any_classifier_of_scikit_learn_survives_its_file(folder, tmp_path):
+    out = tmp_path / "m.skops"
+    given = ("--target", "kind", "--reduction", "ovr::None", "--jobs", 1)
+    for base in (
+        "sklearn.gaussian_process.GaussianProcessClassifier",
+        "sklearn.naive_bayes.GaussianNB",
+    ):
+        run("fit", folder / "flowers.csv", "-o", out, *given, "--base", base)
+        assert f"with {base}" in run("explain", out).stdout
+
+
+def test_a_learner_whose_models_cannot_be_opened_is_refused_before_training(
+    folder, tmp_path, monkeypatch
+):
+    (tmp_path / "own_learner.py").write_text(
+        "from sklearn.naive_bayes import GaussianNB\nclass Own(GaussianNB): pass\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(_fitted_model, "train_model", None)
+    out = tmp_path / "m.skops"
+    said = run("fit", "digits", "-o", out, "--base", "own_learner.Own", status=1).stderr
+    assert "Models of own_learner.Own cannot be opened again" in said
+    assert "contain own_learner.Own." in said
+    assert not out.exists()

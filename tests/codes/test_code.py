@@ -132,6 +132,9 @@ def test_str_and_repr_and_html_are_readable():
     code = Code(PAIRS, name="<b>pairs</b>")
     assert repr(code) == "Code('<b>pairs</b>': 3 classes, 3 problems)"
     assert str(code).splitlines() == ["+ + ·", "− · +", "· − −"]
+    assert code.draw() == str(code)
+    large = one_vs_one(40).draw().splitlines()
+    assert [len(row.split()) for row in large] == [780] * 40
     html = code._repr_html_()
     assert "<b>pairs" not in html
     assert html.count("<tr>") == 3

@@ -11,6 +11,8 @@ from scipy.sparse import issparse
 from sklearn.datasets import dump_svmlight_file
 
 from polychotomy.datasets import match_labels, read, read_features
+from polychotomy.datasets._read import make_categorical
+from polychotomy.datasets._reading import Reading
 from polychotomy.errors import DataError, MissingExtraError
 
 ARFF = """% fruit
@@ -592,3 +594,30 @@ def test_a_file_whose_name_is_no_text_has_a_name(tmp_path):
     path = tmp_path / os.fsdecode(b"\xff.csv")
     path.write_text("x,class\n1,u\n2,v\n3,v\n")
     assert read(path).name == "\N{REPLACEMENT CHARACTER}"
+
+
+class Counted(tuple):
+    """Names that count how often they are gone through."""
+
+    passes = 0
+
+    def __iter__(self):
+        type(self).passes += 1
+        return super().__iter__()
+
+    def __contains__(self, name):
+        type(self).passes += 1
+        return super().__contains__(name)
+
+
+def test_thousands_of_nominal_columns_are_gone_through_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(Counted, "passes", 0)
+    names = Counted(f"c{i}" for i in range(50))
+    rows = [",".join([*"xyz"[i % 3 :], *"xy"[: i % 3], *["x"] * 47, "ab"[i % 2]]) for i in range(9)]
+    header = ",".join([*names, "class"])
+    (tmp_path / "wide.csv").write_text("\n".join([header, *rows]) + "\n")
+    frame = read(tmp_path / "wide.csv").data
+    passes = Counted.passes
+    assert make_categorical(frame, Reading(nominal=names)) == list(frame.columns)
+    read_features(tmp_path / "wide.csv", list(frame.columns), names)
+    assert Counted.passes - passes < 5

@@ -238,7 +238,9 @@ def test_bases_of_other_packages_and_classes_by_their_path():
         ("sklearn.naive_bayes.Nothing", "cannot be made"),
         ("no_such_package.Nothing", "cannot be made"),
         ("sklearn.svm.SVR", "is no classifier"),
-        ("sklearn.linear_model.enet_path", "cannot be made"),
+        ("os.getcwd", "is no classifier"),
+        ("collections.Counter", "is no classifier"),
+        ("sklearn.linear_model.enet_path", "is no classifier"),
     ):
         with pytest.raises(ValueError, match=message):
             make_base(path)
@@ -262,3 +264,13 @@ def test_stronger_penalties_are_simpler(name):
     assert scale.simplicity(10.0) > scale.simplicity(1.0)
     assert Reduction(name).scales(LogisticRegression()) is None
     assert Reduction("majority").scales(RidgeClassifier()) == {}
+
+
+def test_only_learners_are_called(monkeypatch):
+    """Not a function or another class, which might do anything."""
+    called = []
+    monkeypatch.setattr("os.sync", lambda: called.append("os.sync"))
+    for name in ("os.sync", "builtins.list"):
+        with pytest.raises(ValueError, match="is no classifier"):
+            make_base(name)
+    assert called == []

@@ -63,6 +63,7 @@ def folder(tmp_path_factory):
     write_report(random_cells(rng, ERRORS, n_folds=3), folder / "one.html")
     several = [c for d in ("iris", "wine", "glass") for c in random_cells(rng, ERRORS, data_set=d)]
     write_report(several, folder / "several.html")
+    write_report(random_cells(rng, {"bch": 0.1}), folder / "alone.html")
     errors = dict(zip(HOSTILE, np.linspace(0.1, 0.4, len(HOSTILE)), strict=True))
     hostile = [
         cell
@@ -118,6 +119,15 @@ def _all(page, selector):
 
 def _one(page, selector):
     return page.find_element(By.CSS_SELECTOR, selector)
+
+
+def test_the_page_of_a_single_model(opened):
+    """It shows the confusions and the plots of the model, and compares nothing."""
+    page = opened("alone")
+    assert "predictions are wrong" in _one(page, "#errors").text
+    assert _all(page, "#confusion table")
+    assert _all(page, '[data-plot="reject"] svg')
+    assert not _all(page, "#comparison, #plots, #sure")
 
 
 def _column(page, name):

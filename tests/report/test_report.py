@@ -204,7 +204,20 @@ def test_the_model_that_is_given_is_shown(tmp_path):
 def test_problems_that_are_not_known(tmp_path, rng, reduction):
     text = _written(tmp_path, random_cells(rng, {reduction: 0.1}))
     assert "depends on the training data" in text
-    assert ("Reduction.of(" in text) == (reduction == "linkage_tree")
+    assert ("Schedule(samples" in text) == (reduction == "linkage_tree")
+
+
+def test_what_is_no_reduction_has_no_problems(tmp_path, rng):
+    assert "Its problems" in _written(tmp_path, random_cells(rng, {"native": 0.5, "bch": 0.1}))
+    assert "Its problems" not in _written(tmp_path, random_cells(rng, {"native": 0.1, "bch": 0.5}))
+
+
+def test_the_page_of_a_single_model_compares_nothing(tmp_path, rng):
+    text = _written(tmp_path, random_cells(rng, {"bch": 0.1}, settings={}))
+    shown = re.sub(r"<script.*?</script>|<style.*?</style>", "", text, flags=re.DOTALL)
+    assert "How good it is" in shown
+    for words in ("comparison", "compared", "method", "Method", "the best", "chosen", "advice"):
+        assert words not in re.sub(r"<[^>]*>", "", shown), words
 
 
 def test_every_plot_is_a_valid_specification(rng):
@@ -315,13 +328,23 @@ def test_the_program_of_a_file_runs_as_printed(tmp_path, rng):
     path = tmp_path / "land.csv"
     path.write_text("x,soil,cover\n" + "".join(f"{i % 3},clay,k{i % 3}\n" for i in range(60)))
     cells = random_cells(rng, {"one_vs_rest": 0.1}, base="svm", data_set="land")
-    program = page_contents(cells, None, None, None, (str(path), "cover"))["recipe"]
+    source = report.Source(str(path), {"target": "cover"})
+    program = page_contents(cells, None, None, None, source)["recipe"]
     names = {}
     exec(program, names)
     assert names["model"].score(names["X"], names["y"]) == 1
     without = page_contents(cells, None, None)["recipe"]
     assert "# X: your samples" in without
     exec(without, {"X": names["X"], "y": names["y"]})
+
+
+def test_a_file_that_is_named_like_a_data_set_is_read(tmp_path, rng):
+    path = tmp_path / "iris.csv"
+    path.write_text("x,cover\n" + "".join(f"{i % 3},k{i % 3}\n" for i in range(60)))
+    cells = random_cells(rng, {"one_vs_rest": 0.1}, base="ridge")
+    names = {}
+    exec(page_contents(cells, None, None, None, report.Source(str(path)))["recipe"], names)
+    assert names["X"].shape == (60, 1)
 
 
 def test_warnings_are_sentences_and_settings_are_words(tmp_path, rng):
@@ -335,7 +358,7 @@ def test_warnings_are_sentences_and_settings_are_words(tmp_path, rng):
     assert contents["facts"]["Tested by"] == "10-fold cross-validation"
     text = _written(tmp_path, cells)
     assert text.count("Scale your data.") == 1
-    assert "[&#39;" not in text
+    assert "[&#39;Scale" not in text
 
 
 def test_shared_ranks_are_written_alike(rng):

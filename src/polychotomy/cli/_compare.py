@@ -1,6 +1,7 @@
 """``polychotomy compare``: which reduction to use, for one data set or fifty."""
 
 import json
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,9 @@ from polychotomy.cli._options import (
     StoreFile,
     Tune,
     check_bases,
+    check_reductions,
     parse_budget,
+    parse_class_order,
     put_in_order,
     split_names,
 )
@@ -42,20 +45,18 @@ from polychotomy.cli._summary_tables import check_report, print_summary, write_r
 
 if TYPE_CHECKING:
     from polychotomy.evaluate import Failure, Samples, Summary, Task
+    from polychotomy.report import Source
 
-
-def _check_reductions(text: str) -> None:
-    from polychotomy.reductions import Reduction
-
-    try:
-        for name in split_names(text):
-            if name not in ("standard", "all"):
-                Reduction.of(name)
-    except (ValueError, TypeError) as error:
-        raise typer.BadParameter(str(error), param_hint="--reductions") from None
+_PROTOCOL = re.compile(r"split|(split_)?cv\d*|repeat(\d+(:\d+/\d+)?)?")
 
 
 def _check_protocol(text: str) -> str:
+    if not _PROTOCOL.fullmatch(text):  # known without loading scikit-learn
+        raise typer.BadParameter(
+            "must be cvN, split, split_cvN, repeatN or repeatN:TRAIN/TEST, with numbers for the "
+            f"capitals. Got {text!r} instead.",
+            param_hint="--protocol",
+        )
     from polychotomy.evaluate import Protocol
 
     try:
@@ -139,10 +140,11 @@ def compare_command(
     Exit status: 0 done; 1 the data, the store or the report's path cannot be used, or nothing could
     be computed; 2 wrong usage; 130 interrupted.
     """
-    check_bases(split_names(base), tuned=tune)
-    _check_reductions(reductions)
-    protocol = _check_protocol(protocol)
     seconds = parse_budget(budget)
+    named = [name for name in split_names(reductions) if name not in ("standard", "all")]
+    check_reductions(named, "--reductions")
+    check_bases(split_names(base), tuned=tune)
+    protocol = _check_protocol(protocol)
     if tune and data:  # "--tune greedy" was how it was written once
         data = [each for each in data if each != "greedy"]
     from polychotomy.evaluate import Schedule, summarise
@@ -183,8 +185,17 @@ def compare_command(
                     _print_hint(data_sets[0])
             if report is not None:
                 model = train_recommended(task, schedule.samples_of(task), jobs)
-                source = (data[0], file.target) if data else None
+                place = [each.name for each in data_sets].index(task.data_set)
+                path = (data or ["digits"])[place]
+                source = _source(path, file, samples, class_order)
                 write_report(cells, report, title, summary, model, source)
+
+
+def _source(path: str, file: FileOptions, limit: int | None, class_order: str | None) -> "Source":
+    """Return where the samples of the report come from."""
+    from polychotomy.report import Source
+
+    return Source(path, file.given, limit, parse_class_order(class_order))
 
 
 def _show(

@@ -10,8 +10,11 @@ from typing import Any
 
 import typer
 
-from polychotomy.errors import PolychotomyError
+from polychotomy.errors import DataError, PolychotomyError
 from polychotomy.files import replacing
+
+_UNIQUE = "no value occurs twice"
+_ADVICE_ON_TEXT = " If that is text, --text counts its words."
 
 
 @contextmanager
@@ -26,6 +29,23 @@ def report_errors(source: str = "") -> Iterator[None]:
         notes = " ".join(getattr(error, "__notes__", []))
         typer.echo(": ".join(filter(None, (source, reason))) + f" {notes}".rstrip(), err=True)
         raise typer.Exit(1) from None
+
+
+@contextmanager
+def advising(**advice: str) -> Iterator[None]:
+    """Add a sentence to an error of reading a file, by the argument that may help."""
+    try:
+        yield
+    except DataError as error:
+        if error.argument in advice:
+            error.add_note(advice[error.argument])
+        raise
+
+
+def check_exists(path: Path) -> None:
+    """Raise FileNotFoundError now, before libraries are loaded to read the file."""
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}.")
 
 
 def reason_of(error: BaseException, source: str = "") -> str:
@@ -83,7 +103,8 @@ def column_remarks_of(samples: Any) -> list[str]:
     from polychotomy.datasets import column_remarks
 
     said: list[str] = samples.get("remarks", [])
-    return [*said, *column_remarks(samples.data, samples.get("text", ()))]
+    of_columns = column_remarks(samples.data, samples.get("text", ()))
+    return [*said, *(f"{each}{_ADVICE_ON_TEXT if _UNIQUE in each else ''}" for each in of_columns)]
 
 
 def printable(text: str) -> str:

@@ -9,9 +9,9 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from polychotomy.cli._disk import printable, report_errors
+from polychotomy.cli._disk import check_exists, printable, report_errors
 from polychotomy.cli._models import ModelFile, load_with_warning, make_console, report_warnings
-from polychotomy.cli._options import AsJson
+from polychotomy.cli._options import AsJson, NewEncoding
 from polychotomy.cli._summary_tables import check_report
 
 if TYPE_CHECKING:
@@ -25,7 +25,11 @@ _WIDEST_MATRIX = 12
 def evaluate_command(
     model: ModelFile,
     data: Annotated[
-        str, typer.Argument(help="A file of labelled samples, a known data set, or - for CSV.")
+        str,
+        typer.Argument(
+            help="A file of labelled samples, a known data set, or - for the standard "
+            "input, as CSV."
+        ),
     ],
     target: Annotated[
         str | None,
@@ -34,6 +38,7 @@ def evaluate_command(
     report: Annotated[
         Path | None, typer.Option(help="Write a report to this HTML file.", metavar="FILE.html")
     ] = None,
+    encoding: NewEncoding = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare the predictions of a model with the labels of samples it has not seen.
@@ -44,12 +49,14 @@ def evaluate_command(
     Examples: `polychotomy evaluate land.skops test.csv`, `polychotomy evaluate land.skops test.csv
     --report test.html`
     """
+    with report_errors():
+        check_exists(model)
+        check_report(report)
     from polychotomy.cli._evaluation import evaluate_model, evaluation_cell
 
     with report_errors(), report_warnings():
-        check_report(report)
         loaded = load_with_warning(model)
-        found = evaluate_model(loaded, data, target)
+        found = evaluate_model(loaded, data, target, encoding)
         if report is not None:
             from polychotomy.report import write_report
 

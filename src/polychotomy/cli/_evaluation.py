@@ -5,6 +5,7 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.assess import brier_score, log_loss, reject_curve
@@ -149,24 +150,37 @@ class Evaluation:
         return self.truth != UNKNOWN
 
 
-def evaluate_model(model: Model, data: str, target: str | None) -> Evaluation:
+def evaluate_model(
+    model: Model, data: str, target: str | None, encoding: str | None = None
+) -> Evaluation:
     """Return how a model does on the labelled samples of a file."""
-    new = read_new_samples(model, data, target=target)
+    new = read_new_samples(model, data, target=target, encoding=encoding)
     if not np.any(new.truth != UNKNOWN):
         wanted = target or model.facts.get("target")
         where = f"in the column {wanted!r}" if wanted else "that the model knows"
         raise DataError(f"{new.name} must have labels {where}. Name another column with --target.")
-    pipeline, frame = model.pipeline, new.features.iloc[new.labelled]
-    places = {label: place for place, label in enumerate(pipeline.classes_.tolist())}
+    pipeline, frame = model.pipeline, _safe_indexing(new.features, new.labelled)
+    order = _order(model)
+    classes = pipeline.classes_[order]
+    places = {label: place for place, label in enumerate(classes.tolist())}
+    has_probabilities = hasattr(pipeline, "predict_proba")
     return Evaluation(
         new.name,
-        tuple(str(label) for label in pipeline.classes_),
+        tuple(str(label) for label in classes),
         new.labelled,
-        new.truth,
+        np.where(new.truth == UNKNOWN, UNKNOWN, np.argsort(order)[new.truth]),
         np.array([places[label] for label in pipeline.predict(frame).tolist()]),
-        pipeline.predict_proba(frame) if hasattr(pipeline, "predict_proba") else None,
-        len(new.features) - len(new.labelled),
+        pipeline.predict_proba(frame)[:, order] if has_probabilities else None,
+        new.features.shape[0] - len(new.labelled),
     )
+
+
+def _order(model: Model) -> Indices:
+    """Return the model's classes in the order that they were given, as indices."""
+    names, order = [str(label) for label in model.pipeline.classes_], model.facts.get("class_order")
+    if not isinstance(order, list):
+        return np.arange(len(names))
+    return np.array([names.index(name) for name in order if name in names])
 
 
 def evaluation_cell(model: Model, found: Evaluation) -> Cell:

@@ -50,6 +50,9 @@ def explanation(model: Model, n_shown: int, whole: bool) -> Iterator[Any]:
         f"{_asked(facts)}"
     )
     yield _line(facts["explanation"])
+    if order := facts.get("class_order"):
+        said = "found in the training samples" if order == "data" else ", ".join(order)
+        yield _line(f"Order of the classes: {said}.")
     if facts["tuned"]:
         found = ", ".join(f"{name} = {value:g}" for name, value in facts["tuned"].items())
         yield _line(f"Tuned: {found}.")
@@ -146,7 +149,7 @@ def _problems(model: Model, n_shown: int, whole: bool) -> Iterator[Any]:
     classifier, errors = model.classifier, model.facts["problem_errors"]
     asks = _asks(classifier)
     if whole and hasattr(classifier, "structure_"):
-        yield draw_structure(classifier.structure_, _DRAWN_DEPTH)
+        yield _tree(classifier.structure_)
         yield ""
     elif whole and hasattr(classifier, "code_"):
         yield _code(classifier)
@@ -163,13 +166,19 @@ def _problems(model: Model, n_shown: int, whole: bool) -> Iterator[Any]:
 
 
 def _code(classifier: Any) -> Text:
-    """Return the code's matrix, each row with the name of its class."""
-    rows = str(classifier.code_).splitlines()
+    """Return the code's matrix, each row with the name of its class, whatever its width."""
+    rows = classifier.code_.draw().splitlines()
     names = [printable(str(label))[:30] for label in classifier.classes_]
     width = max(map(len, names))
-    lines = [f"{name:<{width}}  {row}" for name, row in zip(names, rows, strict=False)]
-    lines += [f"{'':<{width}}  {row}" for row in rows[len(names) :]]
-    return Text("\n".join(lines), no_wrap=True, overflow="ellipsis")
+    lines = [f"{name:<{width}}  {row}" for name, row in zip(names, rows, strict=True)]
+    return Text("\n".join(lines), no_wrap=True)
+
+
+def _tree(structure: Any) -> Any:
+    """Return the tree drawn, or in the control language if it is too deep for a terminal."""
+    if structure.depth <= _DRAWN_DEPTH:
+        return draw_structure(structure, _DRAWN_DEPTH)
+    return Text(printable(str(structure)), no_wrap=True)
 
 
 def _percent(error: float | None) -> str:

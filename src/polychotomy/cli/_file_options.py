@@ -10,7 +10,14 @@ from typing import Annotated, Any
 
 import typer
 
+from polychotomy.cli._disk import advising, check_exists
 from polychotomy.cli._options import flag
+
+_ADVICE = {
+    "header": "The option is --no-header.",
+    "encoding": "The option is --encoding.",
+    "target": "The option is --target.",
+}
 
 
 @dataclass(frozen=True)
@@ -28,14 +35,30 @@ class FileOptions:
         """Return the samples of a file, or of a data set that is known by this name."""
         from polychotomy import datasets
 
+        if self.check(data):
+            return datasets.load(data)
+        with advising(**_ADVICE):
+            return datasets.read(data, **vars(self))
+
+    def check(self, data: str) -> bool:
+        """Return whether it is the name of a data set; raise an error if it is no file either."""
+        from polychotomy import datasets
+
         known = {each.name for each in datasets.available()}
         if data in known:
-            return datasets.load(data)
+            return True
         if not Path(data).suffix and not Path(data).exists():
             near = get_close_matches(data, known, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise ValueError(f"{data!r} is neither a file nor the name of a data set.{hint}")
-        return datasets.read(data, **vars(self))
+        check_exists(Path(data))
+        return False
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The arguments of :func:`polychotomy.datasets.read` that are not its defaults."""
+        usual = vars(FileOptions())
+        return {name: value for name, value in vars(self).items() if value != usual[name]}
 
     def words(self) -> list[str]:
         """Return these options as they are written on the command line."""

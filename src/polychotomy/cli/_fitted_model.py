@@ -10,12 +10,13 @@ from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
 from polychotomy.cli._model_files import Model
-from polychotomy.cli._options import put_in_order
+from polychotomy.cli._options import parse_class_order, put_in_order
 from polychotomy.datasets import used_columns
 from polychotomy.errors import DataError
 from polychotomy.evaluate import (
     DEFAULT_FOLDS,
     Cell,
+    Contestant,
     Failure,
     Recommendation,
     Samples,
@@ -24,7 +25,7 @@ from polychotomy.evaluate import (
     recommend,
     train_task,
 )
-from polychotomy.reductions import make_base, suitable_reductions
+from polychotomy.reductions import Reduction, make_base, suitable_reductions
 
 _PROBLEM_FOLDS = 3
 _MOST_CONFUSIONS = 50
@@ -47,6 +48,7 @@ def train_model(
     """Return the trained model of a data set, with what there is to know about it.
 
     The reduction is chosen as ``polychotomy compare`` does it, by cross-validation of all samples.
+    One that is given is compared with the learner's own multi-class form.
     Where the data set has a fixed split, the model is trained on the training part alone, and its
     error on the test part is among the facts.
 
@@ -70,14 +72,20 @@ def train_model(
     """
     samples = put_in_order(Samples.of(bunch), class_order)
     _check_counts(samples)
-    names = ["standard"] if reduction == "auto" else [reduction]
+    chosen = None if reduction == "auto" else str(Reduction.of(reduction))
+    names = [chosen or "standard"]
     tuning = "greedy" if tune else "none"
     by_data = "data" if class_order == "data" else None
-    schedule = Schedule(samples, names, bases, tuning=tuning, seed=seed, class_order=by_data)
+    methods: list[str | Contestant] = [*names]
+    if chosen not in (None, "native"):
+        methods += _by_themselves(bases, seed)
+    schedule = Schedule(samples, methods, bases, tuning=tuning, seed=seed, class_order=by_data)
     cells, failures, not_tried = run(schedule)
-    if not cells:
-        raise ValueError(failures[0].reason if failures else "No method was tried in time.")
-    advice = recommend(cells, prefer=prefer)
+    own = [cell for cell in cells if chosen in (None, cell.reduction)]
+    if not own:
+        reasons = [each.reason for each in failures if chosen in (None, each.reduction)]
+        raise ValueError(reasons[0] if reasons else "No method was tried in time.")
+    advice = recommend(own, prefer=prefer)
     rows = np.arange(len(samples.y)) if samples.train is None else samples.train
     data, y = _used_columns(samples, rows), samples.targets[rows]
     frame = _safe_indexing(data, rows)
@@ -86,7 +94,7 @@ def train_model(
     pipeline, classifier = trained.estimator, trained.classifier
     prepared = pipeline[:-1].transform(frame)
     facts = (
-        _facts(advice, failures)
+        _facts(advice, recommend(cells, prefer=prefer), failures, chosen)
         | _held_out(task, cells)
         | {
             "tuned": {name: float(value) for name, value in trained.tuned.items()},
@@ -95,6 +103,7 @@ def train_model(
             "skipped": _skipped(names, bases),
             "data": samples.name,
             "target": bunch.get("target_name"),
+            "class_order": parse_class_order(class_order),
             "majority_error": 1 - float(np.bincount(samples.y).max() / len(samples.y)),
             "samples": len(y),
             "features": frame.shape[1],
@@ -119,16 +128,28 @@ def _used_columns(samples: Samples, rows: NDArray[Any]) -> Any:
     return samples.data[used_columns(samples.data.iloc[rows], samples.text)]
 
 
-def _facts(advice: Recommendation, failures: list[Failure]) -> dict[str, Any]:
-    """Return how the reduction was chosen."""
-    advised = advice.as_dict()
+def _by_themselves(bases: Sequence[str], seed: int) -> list[Contestant]:
+    """Return the learners' own multi-class forms, of those that have one."""
+    native, learners = Reduction("native"), {base: make_base(base) for base in bases}
+    return [
+        Contestant.of(native, learner, base, random_state=seed)
+        for base, learner in learners.items()
+        if not native.unsuited(learner)
+    ]
+
+
+def _facts(
+    advice: Recommendation, of_all: Recommendation, failures: list[Failure], chosen: str | None
+) -> dict[str, Any]:
+    """Return how the method was chosen, and what it was compared with."""
+    asked_for = chosen is not None and len(advice.scores) == 1
     return {
-        "explanation": advice.words,
+        "explanation": f"{advice.method}: chosen by --reduction." if asked_for else advice.words,
         "error": 1 - advice.scores[advice.method],
-        "recommendation": advised,
+        "recommendation": advice.as_dict(),
         "compared": [
             {"reduction": name, "error": 1 - row["score"], "problems": row["problems"]}
-            for name, row in advised["methods"].items()
+            for name, row in of_all.as_dict()["methods"].items()
         ],
         "failures": {failure.reduction: failure.reason for failure in failures},
     }

@@ -10,7 +10,9 @@ from typing import Any, BinaryIO
 from polychotomy.cli._disk import check_can_write
 from polychotomy.errors import ModelError
 from polychotomy.files import replacing
-from polychotomy.saving import check_ending, load, save
+from polychotomy.saving import check_ending, load, refused_types, save
+
+_FEW = 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,32 @@ def check_model_path(path: Path) -> None:
     """Raise an error now if a model could not be saved there later, after training."""
     check_ending(path)
     check_can_write(path)
+
+
+def check_learner(name: str) -> None:
+    """Raise ModelError now if a model of this learner could not be loaded again after training.
+
+    The learners that we name can; of another class, a small one is trained to see its parts.
+    """
+    if "." not in name:
+        return
+    import numpy as np
+
+    from polychotomy.reductions import make_base
+
+    X, y = np.random.default_rng(0).random((_FEW, 3)), np.arange(_FEW) % 2
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            learner = make_base(name).fit(X, y)
+    except Exception:  # whatever a learner may raise; the training says it better
+        return
+    if refused := refused_types(learner):
+        raise ModelError(
+            f"Models of {name} cannot be opened again on the command line, which loads the types "
+            f"of scikit-learn and of this library only: they contain {', '.join(refused)}. Train "
+            "and save it in Python, and give these types to polychotomy.load as 'trusted'."
+        )
 
 
 @contextmanager

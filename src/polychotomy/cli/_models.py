@@ -17,6 +17,7 @@ from rich.console import Console
 
 from polychotomy.cli._disk import (
     check_can_write,
+    check_exists,
     print_column_remarks,
     printable,
     report_errors,
@@ -29,12 +30,14 @@ from polychotomy.cli._options import (
     Budget,
     ClassOrder,
     Jobs,
+    NewEncoding,
     Prefer,
     Preference,
     Seed,
     StoreFile,
     Tune,
     check_bases,
+    check_reductions,
     flag,
     parse_budget,
     split_names,
@@ -95,11 +98,18 @@ def fit_command(
     Examples: `polychotomy fit land.csv -o land.skops`, `polychotomy fit land.csv --target cover
     --base svm,boosting -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`
     """
-    bases = split_names(base)
-    check_bases(bases, tuned=tune)
+    from polychotomy.cli._model_files import check_learner, check_model_path, save_model
+
     seconds = parse_budget(budget)
+    with report_errors():
+        check_model_path(out)
+    bases = split_names(base)
+    if reduction != "auto":
+        check_reductions([reduction], "--reduction")
+    check_bases(bases, tuned=tune)
+    with report_errors():
+        file.check(data)
     from polychotomy.cli._fitted_model import train_model
-    from polychotomy.cli._model_files import check_model_path, save_model
     from polychotomy.cli._quick_look import hint_at_learner
     from polychotomy.evaluate import Samples
 
@@ -109,7 +119,8 @@ def fit_command(
         report_warnings(),
         open_results(store) as kept,
     ):
-        check_model_path(out)
+        for name in bases:
+            check_learner(name)
         samples = file.read(data)
         print_column_remarks(samples)
         model = train_model(
@@ -155,7 +166,11 @@ def _run(
 def predict_command(
     model: ModelFile,
     data: Annotated[
-        str, typer.Argument(help="A file of samples, with or without labels; - for CSV from stdin.")
+        str,
+        typer.Argument(
+            help="A file of samples, with or without labels, a known data set, or - for the "
+            "standard input, as CSV."
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write here, not to the terminal.")
@@ -168,9 +183,7 @@ def predict_command(
         float | None,
         typer.Option(min=0, max=1, help="Leave out predictions that are less probable than this."),
     ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="Of files of text, if it is not that of the training.")
-    ] = None,
+    encoding: NewEncoding = None,
     as_json: AsJson = False,
 ) -> None:
     """Predict the classes of samples, as a CSV table.
@@ -183,12 +196,14 @@ def predict_command(
     Examples: `polychotomy predict land.skops new.csv --keep id`, `polychotomy predict land.skops
     new.csv --proba --reject 0.8 -o classes.csv`, `polychotomy predict land.skops - < new.csv`
     """
+    with report_errors():
+        check_exists(model)
+        if out is not None:
+            check_can_write(out)
     from polychotomy.cli._model_files import writing
     from polychotomy.cli._new_samples import read_new_samples
 
     with report_errors(), report_warnings():
-        if out is not None:
-            check_can_write(out)
         loaded = load_with_warning(model)
         new = read_new_samples(loaded, data, keep=split_names(keep), encoding=encoding)
         table = _predictions(loaded, new.features, proba, reject)
@@ -202,7 +217,7 @@ def predict_command(
         else:
             with writing(out) as file:
                 file.write(text.encode())
-            print_message(f"{len(new.features)} predictions in {out}")
+            print_message(f"{new.features.shape[0]} predictions in {out}")
     if said:
         print_message(said)
 
@@ -219,6 +234,8 @@ def explain_command(
 
     Examples: `polychotomy explain land.skops`, `polychotomy explain land.skops --all`
     """
+    with report_errors():
+        check_exists(model)
     from polychotomy.cli._explanation import explanation, facts_of
 
     with report_errors():
@@ -228,7 +245,8 @@ def explain_command(
             return
         console = make_console()
         for part in explanation(loaded, problems, whole):
-            console.print(part, markup=False)
+            whole_lines = bool(getattr(part, "no_wrap", False))
+            console.print(part, markup=False, soft_wrap=whole_lines)
 
 
 def load_with_warning(path: Path) -> "Model":

@@ -12,8 +12,14 @@ import numpy as np
 
 from polychotomy import datasets
 from polychotomy.arrays import Indices
+from polychotomy.cli._disk import advising
 from polychotomy.cli._model_files import Model
 from polychotomy.errors import DataError
+
+_ADVICE = {
+    "encoding": "The option is --encoding.",
+    "header": "The file of the training had a header, and this one needs the same.",
+}
 
 UNKNOWN = -1
 """The index of a label that is no class of the model."""
@@ -27,7 +33,7 @@ class NewSamples:
     ----------
     name : str
         What the file is called in messages.
-    features : DataFrame
+    features : DataFrame or sparse array
         The columns that the model uses.
     kept : dict of str to list
         Further columns, as texts.
@@ -59,7 +65,12 @@ def read_new_samples(
     given.
     """
     reading = model.reading | ({} if encoding is None else {"encoding": encoding})
-    with _opened(data) as path:
+    if data == "-" and "sparse" in reading:
+        raise DataError(
+            "The samples of this model must be in a LIBSVM file, and - takes CSV only: give the "
+            "name of a file."
+        )
+    with advising(**_ADVICE), _opened(data) as path:
         frame, labels = _read(model, reading, path, data, keep, target)
     texts = np.array(["" if label is None else str(label) for label in labels], dtype=object)
     labelled = np.flatnonzero(texts != "")
@@ -89,6 +100,10 @@ def _read(
         frame = datasets.read_features(path, (), **reading)
         names = datasets.read_features(path, (), keep=["label"])
         labels = names["label"]
+        if target not in (None, "label"):
+            raise DataError(
+                f"{data} is a LIBSVM file, whose labels are called 'label'. Got {target!r}."
+            )
         if keep:
             raise DataError(f"{data} is a LIBSVM file: there are no columns to keep.")
         return frame, labels
@@ -118,4 +133,5 @@ def _opened(data: str) -> Iterator[str]:
         try:
             yield str(path)
         except DataError as error:
-            raise DataError(str(error).replace(str(path), "The standard input")) from None
+            said = str(error).replace(str(path), "the standard input (CSV)")
+            raise DataError(f"{said[:1].upper()}{said[1:]}", argument=error.argument) from None

@@ -63,11 +63,28 @@ def check_bases(bases: Sequence[str], *, tuned: bool) -> None:
             raise typer.BadParameter(f"only these can be tuned: {names}", param_hint="--tune")
 
 
+def check_reductions(names: Sequence[str], option: str) -> None:
+    """Refuse reductions that are unknown."""
+    from polychotomy.reductions import Reduction
+
+    try:
+        for name in names:
+            Reduction.of(name)
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(str(error), param_hint=option) from None
+
+
 def put_in_order(samples: "Samples", class_order: str | None) -> "Samples":
     """Return samples with their classes in the order of --class-order, unless the data decide."""
-    if class_order is None or class_order == "data":
-        return samples
-    return samples.in_order(next(csv.reader([class_order], skipinitialspace=True), []))
+    order = parse_class_order(class_order)
+    return samples.in_order(order) if isinstance(order, list) else samples
+
+
+def parse_class_order(text: str | None) -> list[str] | str | None:
+    """Return the classes of --class-order; "data" and None as they are."""
+    if text is None or text == "data":
+        return text
+    return next(csv.reader([text], skipinitialspace=True), [])
 
 
 def parse_budget(text: str | None) -> float | None:
@@ -131,5 +148,8 @@ Budget = Annotated[
         help="Stop after about this time (90s, 2m, 1h) with the best answer so far, and say what "
         "was not tried.",
     ),
+]
+NewEncoding = Annotated[
+    str | None, typer.Option(help="Of files of text, if it is not that of the training.")
 ]
 AsJson = Annotated[bool, flag("--json", "Print JSON.")]

@@ -16,6 +16,7 @@ from polychotomy.errors import require
 
 if TYPE_CHECKING:
     from polychotomy.evaluate import Cell, Row, Summary
+    from polychotomy.report import Source
 
 _MOST_TABLES = 3
 
@@ -111,7 +112,7 @@ def write_report(
     title: str,
     summary: "Summary",
     model: Any = None,
-    source: tuple[str, str | None] | None = None,
+    source: "Source | None" = None,
 ) -> None:
     """Write the report, with the problems of a trained model, and say where it is."""
     from polychotomy.report import write_report as write

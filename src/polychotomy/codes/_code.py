@@ -230,6 +230,19 @@ class Code:
             )
         )
 
+    def draw(self) -> str:
+        """Return the whole matrix as signs, a line for each class; ``str`` shows the first ones.
+
+        Examples
+        --------
+        >>> from polychotomy.codes import one_vs_one
+        >>> print(one_vs_one(3).draw())
+        + + ·
+        − · +
+        · − −
+        """
+        return "\n".join(_signs(self.matrix))
+
     def _describe_identification(self) -> list[str]:
         if not self.unidentified:
             return []
@@ -288,7 +301,7 @@ class Code:
     def __str__(self) -> str:
         shown = self.columns[:_SHOWN_CLASSES, :_SHOWN_PROBLEMS]
         wide, tall = self.n_problems > _SHOWN_PROBLEMS, self.n_classes > _SHOWN_CLASSES
-        lines = [" ".join(_SYMBOLS[int(a)] for a in row) + (" …" if wide else "") for row in shown]
+        lines = [row + (" …" if wide else "") for row in _signs(shown)]
         return "\n".join([*lines, "⋮"] if tall else lines)
 
     def _repr_html_(self) -> str:
@@ -309,6 +322,10 @@ class Code:
             f"<p>first {_SHOWN_CLASSES} classes and {_SHOWN_PROBLEMS} problems</p>" if cut else ""
         )
         return f"<div><p>{figures}</p><table>{cells}</table>{note}</div>"
+
+
+def _signs(matrix: Matrix) -> list[str]:
+    return [" ".join(_SYMBOLS[int(a)] for a in row) for row in matrix]
 
 
 def hamming_distance(u: ArrayLike, v: ArrayLike) -> float:

@@ -29,7 +29,8 @@ def choose_target(columns: Sequence[str], wanted: str | None, path: Path) -> str
             return name if name in alike else alike[0]
         if alike:
             raise DataError(
-                f"{path} has the columns {listed(alike)}. Say which of them is the target."
+                f"{path} has the columns {listed(alike)}. Say which of them is the target.",
+                argument="target",
             )
     return ([c for c in columns if c != "split"] or list(columns))[-1]
 
@@ -69,12 +70,14 @@ def check_target(y: Any, name: str, path: Path) -> Any:
     except TypeError:
         raise DataError(
             f"The column {name!r} of {path} must contain single values, not lists. "
-            "Choose another target."
+            "Choose another target.",
+            argument="target",
         ) from None
     except ValueError:
         raise DataError(
             f"The column {name!r} of {path} contains fractions, not classes; "
-            "predicting numbers is regression. Choose another target."
+            "predicting numbers is regression. Choose another target.",
+            argument="target",
         ) from None
     n_classes = len(set(labels.tolist()))
     if n_classes < 2:
@@ -84,7 +87,8 @@ def check_target(y: Any, name: str, path: Path) -> Any:
     if n_classes == len(labels):
         raise DataError(
             f"The column {name!r} of {path} has as many classes as there are rows, {n_classes}. "
-            "Choose another target."
+            "Choose another target.",
+            argument="target",
         )
     return labels
 

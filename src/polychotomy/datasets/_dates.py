@@ -22,10 +22,11 @@ def date_format(column: Any) -> str | None:
         return _ISO
     if column.dtype == "category":
         return None
+    first = str(column[column.first_valid_index()])
+    formats = next((f for pattern, f in _FORMATS.items() if re.fullmatch(pattern, first)), ())
+    if not formats:
+        return None
     texts = column.dropna().astype(str).drop_duplicates()
-    formats = next(
-        (found for pattern, found in _FORMATS.items() if re.fullmatch(pattern, texts.iloc[0])), ()
-    )
     suitable = [each for each in formats if as_days(texts, each).notna().all()]
     return suitable[0] if len(suitable) == 1 else None
 

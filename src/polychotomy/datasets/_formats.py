@@ -130,9 +130,10 @@ def read_npz(path: Path, reading: Reading) -> Frame:
         numbers = split.dtype.kind in "iub"
         columns["split"] = np.where(split == 0, "train", "test") if numbers else split
     labels = [name.replace("x", "y", 1) for name in names]
-    if reading.labelled:
-        if any(name not in arrays for name in labels):
-            raise DataError(f"{path} must contain an array y with a label for each sample.")
+    has_labels = all(name in arrays for name in labels)
+    if reading.labelled and not has_labels:
+        raise DataError(f"{path} must contain an array y with a label for each sample.")
+    if has_labels and (reading.labelled or "y" in reading.kept):
         columns["y"] = np.concatenate([arrays[name].ravel() for name in labels])
     lengths = {len(values) for values in columns.values()}
     if len(lengths) > 1:
@@ -247,7 +248,8 @@ def _header(path: Path, rows: Sequence[Sequence[str]]) -> list[str]:
     if is_sample or any(b <= a for a, b in pairwise(numbers)):
         raise DataError(
             f"The first line of {path} must name the columns. Got numbers. If it is a sample, say "
-            "that there is no header."
+            "that there is no header.",
+            argument="header",
         )
     check_names(names[1:] if names[0] == "" else names, path)
     return names
@@ -271,7 +273,8 @@ def _codec(encoding: str) -> str:
         name = lookup(encoding).name
     except LookupError:
         raise DataError(
-            f"The encoding {encoding!r} is unknown. Some that are known: utf-8, latin-1, utf-16."
+            f"The encoding {encoding!r} is unknown. Some that are known: utf-8, latin-1, utf-16.",
+            argument="encoding",
         ) from None
     return "utf-8-sig" if name == "utf-8" else name
 
@@ -288,7 +291,8 @@ def _expecting(path: Path, kind: str) -> Iterator[None]:
     except UnicodeError as error:
         raise DataError(
             f"{path} is not text in the encoding that was expected, UTF-8 unless another is given. "
-            "Give its encoding, such as latin-1 or utf-16, or save it as UTF-8."
+            "Give its encoding, such as latin-1 or utf-16, or save it as UTF-8.",
+            argument="encoding",
         ) from error
     except Exception as error:  # a damaged file can make any part of a parser fail
         raise _not_what_it_says(path, kind, str(error)) from error

@@ -159,13 +159,17 @@ def _kinds(frame: Any, text: Collection[str]) -> tuple[list[Any], list[Any]]:
     frame = frame.loc[:, frame.notna().any()]
     numbers = frame.select_dtypes("number").columns
     nominal = [
-        name
-        for name in frame.columns.difference(numbers, sort=False)
-        if frame[name].astype("category").value_counts().max() > 1
+        name for name in frame.columns.difference(numbers, sort=False) if _occurs_twice(frame[name])
     ]
     if len(numbers) + len(nominal) + len(text) == 0:
         raise DataError("No column can be used: all are empty or only name the rows.")
     return list(numbers), nominal
+
+
+def _occurs_twice(column: Any) -> bool:
+    """Whether a value that is not missing occurs twice."""
+    codes = column.astype("category").cat.codes.to_numpy()
+    return bool(np.bincount(codes[codes >= 0]).max() > 1)
 
 
 def _texts(frame: Any) -> Any:

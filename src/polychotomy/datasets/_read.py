@@ -207,6 +207,7 @@ def read_features(
         )
     kept = {name: _texts(frame[name]) for name in keep if name in frame}
     frame = frame[list(names)].copy()
+    text, nominal = set(text), set(nominal)  # there may be thousands
     for name in names:
         if name in text:
             frame[name] = frame[name].astype(object)
@@ -386,7 +387,8 @@ def make_categorical(frame: Any, reading: Reading | None = None) -> list[str]:
     """Make all columns categorical except numbers, dates and texts, and return their names."""
     reading = reading or Reading()
     others = frame.select_dtypes(exclude=["number", "datetime", "datetimetz", "timedelta"]).columns
-    names = [n for n in frame.columns if n in {*others, *reading.nominal} - {*reading.text}]
+    wanted = {*others, *reading.nominal} - {*reading.text}
+    names = [name for name in frame.columns if name in wanted]
     try:
         for name in names:
             frame[name] = _nominal(frame[name])

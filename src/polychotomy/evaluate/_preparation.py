@@ -11,7 +11,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from polychotomy.datasets import make_preprocessor, used_columns
+from polychotomy.datasets import make_preprocessor
 from polychotomy.datasets.scaling import GapScaler
 from polychotomy.errors import DataError
 
@@ -94,7 +94,8 @@ class Preparation(TransformerMixin, BaseEstimator):
             self.transformer_ = GapScaler().fit(X[:, self.used_])
             return self
         preprocessor = make_preprocessor(X, self.text, dense=self.dense)
-        used = set(used_columns(X, self.text or ()))
+        parts = [columns for _, _, columns in preprocessor.transformers]
+        used = {name for part in parts for name in (part if isinstance(part, list) else [part])}
         self.used_ = np.array([name in used for name in X.columns])
         if self.standardise_indicators:
             preprocessor = make_pipeline(preprocessor, StandardScaler())

@@ -23,6 +23,7 @@ from polychotomy.evaluate._samples import Samples
 from polychotomy.evaluate._task import Task, Tuner
 from polychotomy.evaluate._time_limit import time_limit
 from polychotomy.parallel import map_tasks
+from polychotomy.reductions import is_baseline
 
 
 @dataclass(frozen=True)
@@ -248,7 +249,11 @@ class Schedule:
             n, total = (len({(e.data_set, e.fold) for e in some}) for some in (whole, self.tasks))
             return whole, f"{total - n} of {total} folds"
         first = self.tasks[0].data_set, self.tasks[0].fold
-        lacking = [t.reduction for t in missing if (t.data_set, t.fold) == first]
+        lacking = [
+            task.reduction
+            for task in missing
+            if (task.data_set, task.fold) == first and not is_baseline(task.reduction)
+        ]
         folds = len({(task.data_set, task.fold) for task in self.tasks}) - 1
         more = [f"{folds} more fold{'s' * (folds > 1)}"] if folds else []
         kept = [cell for cell in cells if (cell.data_set, cell.fold) == first]

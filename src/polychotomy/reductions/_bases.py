@@ -94,10 +94,13 @@ def _of_class(path: str) -> Any:
     module, _, name = path.rpartition(".")
     wanted = "The 'base' parameter must be a name or the path of a classifier, 'package.Class'. "
     try:
-        made = getattr(import_module(module), name)()
+        found = getattr(import_module(module), name)
+        # Nothing else is called: a function might do anything.
+        is_learner = isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "predict")
+        made = found() if is_learner else None
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{wanted}{path!r} cannot be made: {reason}") from error
-    if not hasattr(made, "fit") or not is_classifier(made):
+    if not is_learner or not is_classifier(made):
         raise ValueError(f"{wanted}Got {path!r}, which is no classifier.")
     return made

@@ -114,7 +114,7 @@ class Reduction:
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", ALIASES.get(self.name, self.name))
         if self.name not in _REDUCTIONS:
-            raise unknown_name("reductions", self.name, list(_REDUCTIONS))
+            raise unknown_name("reductions", self.name, list(_REDUCTIONS), ALIASES)
         if self.decoder != "auto" and not self.has_decoder:
             raise ValueError(
                 f"The reduction {self.name!r} has no decoder to choose. Got {self.decoder!r}."

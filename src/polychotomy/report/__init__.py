@@ -4,6 +4,7 @@ Needs the extra ``report``.
 """
 
 from polychotomy.report._reproduction import write_reproduction
+from polychotomy.report._source import Source
 from polychotomy.report._write import write_report
 
-__all__ = ["write_report", "write_reproduction"]
+__all__ = ["Source", "write_report", "write_reproduction"]

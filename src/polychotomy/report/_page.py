@@ -16,6 +16,7 @@ from polychotomy.report._findings import Findings, find, sureness
 from polychotomy.report._gathered import MEASURES, Gathered, gather, in_words, measured, remarks
 from polychotomy.report._questions import (
     Questions,
+    asks_problems,
     belongs_to,
     problems_shown,
     questions_of_model,
@@ -23,6 +24,7 @@ from polychotomy.report._questions import (
     shorten,
 )
 from polychotomy.report._recipe import recipe, setting_words
+from polychotomy.report._source import Source
 
 _MOST_ROWS = 3000
 _MOST_DETAILS = 60
@@ -42,7 +44,7 @@ def page_contents(
     model: Any,
     title: str | None,
     summary: Summary | None = None,
-    source: tuple[str, str | None] | None = None,
+    source: Source | None = None,
 ) -> dict[str, Any]:
     """Return the variables of the template."""
     results = gather(cells, summary)
@@ -78,6 +80,7 @@ def page_contents(
         "settled": chosen_values(results.cells[focus, method]),
         "warnings": warning_sentences(results.cells[focus, method]),
         "focus": focus,
+        "asks_problems": asks_problems(results.reductions[results.methods.index(method)]),
         "problems": questions and problems_shown(questions, results.cells[focus, method]),
         "data": {
             "plots": _plots(results, findings),
@@ -133,13 +136,11 @@ def _sentence(words: str) -> str:
 
 
 def _plots(results: Gathered, findings: Findings) -> dict[str, Any]:
-    order = [row.method for row in results.summary.overall]
-    plots = {
-        "measure": charts.measure_figure(results, order),
-        "cost": charts.cost_figure(results),
-        "reliability": charts.reliability_figure(),
-        "reject": charts.reject_figure(),
-    }
+    plots = {"reliability": charts.reliability_figure(), "reject": charts.reject_figure()}
+    if _alone(results) is None:
+        order = [row.method for row in results.summary.overall]
+        plots["measure"] = charts.measure_figure(results, order)
+        plots["cost"] = charts.cost_figure(results)
     if findings.rivals:
         draw = charts.rank_figure if results.several else charts.interval_figure
         plots["sure"] = draw(results, findings)
@@ -153,7 +154,7 @@ def _method_shown(model: Any, results: Gathered) -> tuple[str, str | None]:
         return advised, None
     known = zip(results.methods, results.reductions, strict=True)
     found = [method for method, reduction in known if belongs_to(model, reduction)]
-    if advised in found:
+    if advised in found or _alone(results) is not None:
         return advised, None
     if found:
         return found[0], (
@@ -197,7 +198,8 @@ def _facts(results: Gathered) -> dict[str, str]:
         tested = results.cells[results.data_sets[0], results.summary.recommendation.method]
         n_samples = len(np.unique(np.concatenate([cell.rows for cell in tested])))
         facts |= {"Tested on": f"{n_samples} samples", "Classes": str(len(cells[0].classes))}
-    facts["Methods"] = str(len(results.methods))
+    if _alone(results) is None:
+        facts["Methods"] = str(len(results.methods))
     facts["Binary learner"] = in_words(sorted({cell.base for cell in cells}))
     for name, label in (("protocol", "Tested by"), ("tuning", "Tuned")):
         told = sorted({str(cell.settings[name]) for cell in cells if name in cell.settings})

@@ -77,6 +77,11 @@ def questions_of_model(model: Any) -> Questions | None:
     return Questions(classes, code.matrix) if isinstance(code, codes.Code) else None
 
 
+def asks_problems(reduction: str) -> bool:
+    """Whether a reduction has binary problems: not the learner itself, and not a baseline."""
+    return reduction.partition(":")[0] != "native" and not is_baseline(reduction)
+
+
 def belongs_to(model: Any, reduction: str) -> bool:
     """Whether a fitted classifier is what a reduction makes, whatever its way to probabilities."""
     if hasattr(model, "best_reduction_"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from polychotomy.errors import require
 from polychotomy.files import replacing
+from polychotomy.report._source import Source
 
 if TYPE_CHECKING:
     from polychotomy.evaluate import Cell, Summary
@@ -22,7 +23,7 @@ def write_report(
     model: Any = None,
     title: str | None = None,
     summary: "Summary | None" = None,
-    source: tuple[str, str | None] | None = None,
+    source: Source | None = None,
 ) -> Path:
     """Write a page that says which reduction to use, and how sure that is.
 
@@ -44,8 +45,8 @@ def write_report(
         By default, what is compared.
     summary : Summary, optional
         Of these cells, with the recommendation; by default it is made here.
-    source : tuple of str and (str or None), optional
-        The file of the samples and its target column, for the program that the page shows.
+    source : Source, optional
+        Where the samples come from, for the program that the page shows.
 
     Returns
     -------

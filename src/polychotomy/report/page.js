@@ -45,20 +45,19 @@ function select(index) {
 for (const button of document.querySelectorAll("button.method")) {
   button.addEventListener("click", () => select(Number(button.dataset.method)));
 }
-byId("clear").addEventListener("click", () => select(selected));
+byId("clear")?.addEventListener("click", () => select(selected));
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && selected !== null) select(selected);
 });
 
 // The table: sorting and filtering
 
-const comparison = byId("comparison");
-const body = comparison.tBodies[0];
+const comparison = byId("comparison"); // null where a single method is shown
 
 function filter() {
   const dataSet = byId("data-set")?.value ?? "0";
   let count = 0;
-  for (const row of body.rows) {
+  for (const row of comparison.tBodies[0].rows) {
     const group = row.dataset.set;
     row.hidden = dataSet === "each" ? group === "-1" : group !== dataSet;
     count += !row.hidden;
@@ -82,9 +81,8 @@ function chooseMeasure() {
   views.measure?.signal("measure", shown).runAsync();
 }
 
-sortable(comparison);
 byId("data-set")?.addEventListener("change", filter);
-byId("measure").addEventListener("change", chooseMeasure);
+byId("measure")?.addEventListener("change", chooseMeasure);
 
 // The chosen model on one data set
 
@@ -218,8 +216,11 @@ function showDetail() {
 byId("detail")?.addEventListener("change", showDetail);
 byId("threshold").addEventListener("input", moveThreshold);
 
-filter();
+if (comparison) {
+  sortable(comparison);
+  filter();
+}
 await Promise.all(Object.keys(plots).filter((name) => !ofMethod.includes(name)).map(drawMethods));
-chooseMeasure();
+if (comparison) chooseMeasure();
 await showDetail();
 document.documentElement.dataset.ready = "yes";
