@@ -236,15 +236,13 @@ class Readout:
     ) -> Array:
         """Return the outputs of some problems, a column for each: positive for the +1 side.
 
-        Where a flat code reads probabilities, they are calibrated, so that the predicted class is
-        the most probable one.
+        Where a flat code reads probabilities, they are calibrated: with one-vs-rest, the predicted
+        class is the most probable one.
         """
         which, place = self._asked(problems)
-        flat = len(self.nodes) == 1 and self.code.n_classes > 2
-        kinds = ["margin" if self.forms[s] == "margin" else "probability" for s in which]
-        outputs = self._said(ask, which, kinds, rows)
+        outputs = self._said(ask, which, [self._kind(s) for s in which], rows)
         for c, s in enumerate(which):
-            if self.forms[s] == "probability" and flat and self.calibrators is not None:
+            if self._reads_calibrated(s):
                 outputs[:, c] = _centred(self.calibrate(s, outputs[:, c]))
             elif self.forms[s] != "margin":
                 outputs[:, c] = _FORMS[self.forms[s]](outputs[:, c])
@@ -365,6 +363,16 @@ class Readout:
     def child_probabilities(self, i: int, ask: Ask, rows: Indices | None = None) -> Array:
         """Return the probabilities of node i's children."""
         return self._of_children(i, self.binary(ask, self.nodes[i].problems, rows))
+
+    def _reads_calibrated(self, s: int) -> bool:
+        """Whether the rule of a flat code reads the calibrated probabilities of a problem."""
+        flat = len(self.nodes) == 1 and self.code.n_classes > 2 and self.calibrators is not None
+        return flat and self.forms[s] == "probability"
+
+    def _kind(self, s: int) -> str:
+        """Return the kind of output that the rules read, or that a calibrator was fitted on."""
+        own = "margin" if self.forms[s] == "margin" else "probability"
+        return self.held_out_kinds[s] if self._reads_calibrated(s) else own
 
     @property
     def _takes_most_probable(self) -> bool:
