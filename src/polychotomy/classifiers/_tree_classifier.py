@@ -66,7 +66,8 @@ class TreeClassifier(MetaReductionClassifier):
     estimators : dict of str to classifier, optional
         Further learners. A problem whose name or options in the structure are a key here is
         learnt by that classifier; other options such as ``"C=10 gamma=0.1"`` are parameters of
-        `estimator`. A ``FrozenEstimator`` is used as it is: its second label is the side that the
+        `estimator`. A ``FrozenEstimator`` is used as it is: in a problem of two classes that are
+        its labels they say which is which, otherwise its second label is the side that the
         structure writes last, ``minus / plus``, or of a node with two children the second.
     decoder : str, default="auto"
         How nodes of several problems decide, see :class:`~polychotomy.CodeClassifier`; a DDAG does

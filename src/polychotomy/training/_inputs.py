@@ -153,13 +153,27 @@ def class_weights(
             "The 'class_weight' parameter must be a dictionary of classes and weights, 'balanced' "
             f"or None. Got {given!r}."
         )
-    given = dict(given) if isinstance(given, Mapping) else given
+    if isinstance(given, Mapping):
+        given = dict(given)
+    elif sample_weight is not None:
+        weights = np.asarray(sample_weight, dtype=float)
+        _check_positive(np.bincount(y, weights).astype(float), classes)
     factors = compute_class_weight(
         given, classes=classes, y=classes[y], sample_weight=sample_weight
     )
     if not (np.isfinite(factors) & (factors >= 0)).all():
         raise ValueError("The weights in 'class_weight' must be finite and not negative.")
     return np.asarray(factors[y], dtype=float)
+
+
+def _check_positive(totals: Array, classes: NDArray[Any]) -> None:
+    """Raise ValueError if a class has no weight to divide by."""
+    for c in np.flatnonzero(totals <= 0):
+        raise ValueError(
+            "class_weight='balanced' divides by the total weight of each class, which must be "
+            f"positive. That of class {classes[c]!s} is {totals[c]:g}: leave out its samples, or "
+            "give them positive weights."
+        )
 
 
 def weigh(params: Params, factor: Array | None) -> Params:
