@@ -151,7 +151,7 @@ def test_a_learner_weighted_by_the_users_classes_is_refused(make):
         make(SVC(class_weight={0: 1, 1: 1, 2: 3})).fit(X, index)
     with pytest.raises(ValueError, match="svc__class_weight"):
         make(make_pipeline(SVC(class_weight=WEIGHTS))).fit(X, Y)
-    make(SVC(class_weight={0: 1, 1: 2}), probability=None).fit(X, index)  # the two sides
+    make(SVC(C=10, class_weight={0: 1, 1: 2}), probability=None).fit(X, index)  # the two sides
 
 
 def test_a_search_of_reductions_passes_class_weights_on():
@@ -174,3 +174,11 @@ def test_a_search_of_reductions_passes_the_order_on():
     order = ["virginica", "setosa", "versicolor"]
     search = ReductionSearchCV(reductions=["adjacent"], cv=2, class_order=order).fit(X, Y)
     assert search.best_estimator_[-1].code_.matrix.sum(axis=1).tolist() == [0, 2, -2]
+
+
+def test_a_search_says_where_to_weigh_the_classes():
+    learner = LogisticRegression(class_weight={"setosa": 2.0})
+    search = ReductionSearchCV(learner, ["one_vs_one", "one_vs_rest"], cv=2)
+    with pytest.raises(ValueError, match="give 'class_weight' to ReductionSearchCV") as raised:
+        search.fit(X, Y)
+    assert "Every reduction failed" not in str(raised.value)
