@@ -51,6 +51,9 @@ class TreeClassifier(MetaReductionClassifier):
         - a :class:`~polychotomy.Structure`, text in the control language (anything with a brace,
           see :func:`~polychotomy.parse_structure`), or the path of a file with it;
         - a function of X and y that returns one of these.
+
+        Without a `class_order`, the order of the classes is that of their sorted names: renaming
+        them can change a balanced tree, a chain whose frequencies tie, and a DDAG.
     distance : str or callable, default="hausdorff"
         For ``"linkage"``: between classes, see :func:`~polychotomy.structures.class_distances`.
         It is measured in X as it is, before any steps of a pipeline in `estimator`, so that

@@ -17,6 +17,20 @@ def normalise(binary: Array, code: Code) -> Array:
     return _shares(own)
 
 
+def project(binary: Array, code: Code) -> Array:
+    """Return least squares of one-vs-rest: the projection of q onto the simplex.
+
+    On the simplex row s of Qp − r is 2 (p_s − q_s). So p = max(q − τ, 0), with the τ that makes the
+    sum 1: equal probabilities stay equal, to the last bit.
+    """
+    own = np.empty_like(binary)
+    own[:, code.matrix.argmax(axis=0)] = binary
+    ordered = -np.sort(-own, axis=1)
+    excess = (np.cumsum(ordered, axis=1) - 1) / np.arange(1, own.shape[1] + 1)
+    last = (ordered > excess).sum(axis=1, keepdims=True) - 1
+    return _shares(np.maximum(own - np.take_along_axis(excess, last, axis=1), 0))
+
+
 def votes(binary: Array, code: Code) -> Array:
     """Return each class's share of the votes."""
     return _shares(count_votes(2 * binary - 1, code))

@@ -65,10 +65,16 @@ def _kullback_leibler(binary: Array, code: Code, options: Options) -> Array:
     return p
 
 
+def _least_squares(binary: Array, code: Code, options: Options) -> Array:
+    if is_one_vs_rest(code) and code.n_classes > 2:
+        return _formulas.project(binary, code)
+    return _batches.least_squares(binary, code, options.n_jobs)
+
+
 _NORMALISE = Method(lambda q, code, _: _formulas.normalise(q, code), is_one_vs_rest, "one-vs-rest")
 
 METHODS: dict[str, Method] = {
-    "least_squares": Method(lambda q, code, o: _batches.least_squares(q, code, o.n_jobs)),
+    "least_squares": Method(_least_squares),
     "coupling": Method(
         lambda q, code, o: _batches.coupling(q, code, o.n_jobs),
         lambda code: code.is_one_vs_one,
