@@ -5,7 +5,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import RidgeClassifier
 from sklearn.svm import SVC
 
-from polychotomy import CodeClassifier, KernelSBCClassifier, SharedKernelSVC, active
+from polychotomy import CodeClassifier, KernelSBCClassifier, SharedKernelSVC, TreeClassifier, active
 from polychotomy.active import query
 
 
@@ -158,4 +158,25 @@ def test_codes_are_queried_by_the_scores_of_classes(digits, code):
     classifier = CodeClassifier(SharedKernelSVC(), code, probability=None).fit(X[:80], y[:80])
     wrong = classifier.predict(X[80:]) != y[80:]
     asked = query(classifier, X[80:], 50)
+    assert wrong[asked].mean() > 1.5 * wrong.mean()
+
+
+@pytest.mark.parametrize("strategy", ["lead", "boundary"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: CodeClassifier(SVC(), "one_vs_rest", probability=None),
+        lambda: CodeClassifier(SVC(), "dense_random", probability=None, random_state=0),
+        lambda: CodeClassifier(SVC(), "one_vs_one", "ddag", probability=None),
+        lambda: TreeClassifier(SVC(), "ddag", probability=None),
+        lambda: TreeClassifier(SVC(), "ddag", probability=None, class_order=[*range(9, -1, -1)]),
+    ],
+    ids=["one_vs_rest", "dense", "ddag decoder", "ddag", "ddag in another order"],
+)
+def test_samples_that_codes_and_ddags_ask_for_are_often_wrong(digits, make, strategy):
+    """Drawn ones are wrong as often as the pool is."""
+    X, y = digits
+    classifier = make().fit(X[:80], y[:80])
+    wrong = classifier.predict(X[80:]) != y[80:]
+    asked = query(classifier, X[80:], 50, strategy=strategy)
     assert wrong[asked].mean() > 1.5 * wrong.mean()

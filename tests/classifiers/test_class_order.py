@@ -87,14 +87,37 @@ def test_an_order_is_what_the_adjacent_code_asks():
     assert asked == {frozenset(LEVELS[s:]) for s in (1, 2, 3)}
 
 
-@pytest.mark.parametrize("name", ["code", "single call"])
+ADJACENT = make_code("adjacent", 4)
+CLASSIFIERS_BY_LETTER = CLASSIFIERS | {
+    "code value": lambda: CodeClassifier(EXACT, ADJACENT, cv=FOLDS),
+    "extension": lambda: SingleBinaryClassifier(SHARED, extension="adjacent", cv=FOLDS),
+    "extension value": lambda: SingleBinaryClassifier(SHARED, ADJACENT, cv=FOLDS),
+    "single call value": lambda: SingleBinaryClassifier(SHARED, SingleCall(ADJACENT), cv=FOLDS),
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["code", "single call", "code value", "extension", "extension value", "single call value"],
+)
 def test_the_adjacent_code_warns_of_the_alphabet(name):
     with pytest.warns(UserWarning, match="alphabetical order: high, low, mid"):
-        CLASSIFIERS[name]().fit(X, Y)
-    CLASSIFIERS[name]().fit(X, RANK)  # numbers have an order
+        CLASSIFIERS_BY_LETTER[name]().fit(X, Y)
+    CLASSIFIERS_BY_LETTER[name]().fit(X, RANK)  # numbers have an order
     plain = pd.Categorical(Y, LEVELS)
     with pytest.warns(UserWarning, match="alphabetical order"):
-        CLASSIFIERS[name]().fit(X, plain)
+        CLASSIFIERS_BY_LETTER[name]().fit(X, plain)
+
+
+def test_an_adjacent_code_with_an_order_of_its_own_does_not_warn():
+    code = make_code("adjacent", 4, order=np.argsort(COLUMN))
+    CodeClassifier(EXACT, code, probability=None).fit(X, Y)
+
+
+@pytest.mark.parametrize("given", [[["a"]], [{"a"}, "b"], [LEVELS]])
+def test_an_order_of_lists_is_refused(given):
+    with pytest.raises(ValueError, match="'class_order' parameter must be a list of the classes"):
+        CodeClassifier(EXACT, class_order=given).fit(X, Y)
 
 
 def test_batches_keep_the_order_of_the_first():

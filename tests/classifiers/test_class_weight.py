@@ -87,8 +87,26 @@ def test_batches_take_class_weights():
     made = CodeClassifier(learner, class_weight=WEIGHTS).partial_fit(X, Y, np.unique(Y))
     expected = CodeClassifier(learner).partial_fit(X, Y, np.unique(Y), SAMPLE_WEIGHT)
     np.testing.assert_array_equal(made.decision_function(X), expected.decision_function(X))
-    with pytest.raises(ValueError, match="'balanced' needs all samples"):
-        made.set_params(class_weight="balanced").partial_fit(X, Y)
+    made.set_params(class_weight="balanced")
+    assert not hasattr(made, "partial_fit")
+    with pytest.raises(AttributeError) as raised:
+        made.partial_fit(X, Y)
+    assert "'balanced' needs all samples" in str(raised.value.__cause__)
+
+
+def test_balanced_needs_weight_in_every_class():
+    weight = np.where(index == 1, 0.0, 1.0)
+    with pytest.raises(ValueError, match="That of class versicolor is 0: leave out its samples"):
+        CodeClassifier(class_weight="balanced").fit(X, Y, weight)
+
+
+@pytest.mark.parametrize("learner", [SVC(), SharedKernelSVC(), GaussianNB()])
+@pytest.mark.parametrize("calibration", ["sigmoid", "logistic"])
+def test_a_problem_without_weight_is_refused_by_every_trainer(learner, calibration):
+    weight = np.where(index < 2, 0.0, 1.0)
+    classifier = CodeClassifier(learner, calibration=calibration)
+    with pytest.raises(ValueError, match="Those of «setosa against versicolor» all have the weig"):
+        classifier.fit(X, Y, weight)
 
 
 def test_class_weights_with_metadata_routing():
@@ -133,7 +151,7 @@ def test_a_learner_weighted_by_the_users_classes_is_refused(make):
         make(SVC(class_weight={0: 1, 1: 1, 2: 3})).fit(X, index)
     with pytest.raises(ValueError, match="svc__class_weight"):
         make(make_pipeline(SVC(class_weight=WEIGHTS))).fit(X, Y)
-    make(SVC(class_weight={0: 1, 1: 2}), probability=None).fit(X, index)  # the two sides
+    make(SVC(C=10, class_weight={0: 1, 1: 2}), probability=None).fit(X, index)  # the two sides
 
 
 def test_a_search_of_reductions_passes_class_weights_on():
@@ -156,3 +174,11 @@ def test_a_search_of_reductions_passes_the_order_on():
     order = ["virginica", "setosa", "versicolor"]
     search = ReductionSearchCV(reductions=["adjacent"], cv=2, class_order=order).fit(X, Y)
     assert search.best_estimator_[-1].code_.matrix.sum(axis=1).tolist() == [0, 2, -2]
+
+
+def test_a_search_says_where_to_weigh_the_classes():
+    learner = LogisticRegression(class_weight={"setosa": 2.0})
+    search = ReductionSearchCV(learner, ["one_vs_one", "one_vs_rest"], cv=2)
+    with pytest.raises(ValueError, match="give 'class_weight' to ReductionSearchCV") as raised:
+        search.fit(X, Y)
+    assert "Every reduction failed" not in str(raised.value)

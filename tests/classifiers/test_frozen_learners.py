@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.frozen import FrozenEstimator
+from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 from polychotomy import (
@@ -63,3 +64,27 @@ def test_a_frozen_shared_kernel_is_not_trained_by_a_code(iris):
     CodeClassifier(FrozenEstimator(svm), [[-1], [1]], probability=None).fit(X, y == 2)
     np.testing.assert_array_equal(svm.dual_coef_, before)
     np.testing.assert_array_equal(svm.classes_, [False, True])
+
+
+@pytest.mark.parametrize("labels", [[0, 1], ["no", "yes"], [False, True], [7, 3]])
+@pytest.mark.parametrize("matrix", ["one_vs_one", [[1], [-1]], [[-1], [1]]])
+@pytest.mark.parametrize("base", [SVC(), GaussianNB(), SharedKernelSVC()])
+def test_labels_that_are_the_classes_say_which_side_is_which(iris, labels, matrix, base):
+    X, y = iris[0], np.array(labels)[(iris[1] == 2).astype(int)]
+    model = base.fit(X, y)
+    found = CodeClassifier(FrozenEstimator(model), matrix).fit(X, y)
+    np.testing.assert_array_equal(found.predict(X), model.predict(X))
+    right = found.predict_proba(X)[np.arange(len(y)), np.searchsorted(found.classes_, y)]
+    assert (right > 0.5).mean() > 0.9
+    if hasattr(model, "decision_function"):
+        scores = found.decision_function(X)
+        np.testing.assert_allclose(scores, model.decision_function(X), rtol=1e-6, atol=1e-6)
+
+
+def test_labels_that_are_the_classes_of_a_node_say_which_side_is_which(iris):
+    X, y = iris
+    models = {"First": FrozenEstimator(SVC().fit(X, y != 0)), "Second": None}
+    models["Second"] = FrozenEstimator(SVC().fit(X[y > 0], y[y > 0]))
+    for text in ("First {0 Second {1 2}}", "First {0 Second {2 1}}"):
+        tree = TreeClassifier(SVC(), text, estimators=models, solve="recursive").fit(X, y)
+        assert tree.score(X, y) > 0.95

@@ -9,7 +9,11 @@ import pytest
 import sklearn
 from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import rbf_kernel
@@ -364,3 +368,16 @@ def test_learners_that_ignore_the_appended_features_are_refused(iris):
     with pytest.raises(ValueError, match="gives all replicas of all samples the same output"):
         boosting.fit(X, y)
     assert boosting.fit(X[:120], y[:120]).score(X[:120], y[:120]) > 0.9
+
+
+def test_a_class_that_is_never_predicted_is_told(iris):
+    """With balanced classes, no split of the appended features gains anything by itself."""
+    X, y = iris
+    boosting = SingleBinaryClassifier(
+        GradientBoostingClassifier(random_state=0), "bch", probability=None
+    )
+    with pytest.warns(UserWarning, match="never predicts 1 of 3 classes"):
+        boosting.fit(X, y)
+    assert len(np.unique(boosting.predict(X))) == 2
+    boosting.set_params(replication="identity").fit(X, y)
+    assert boosting.score(X, y) > 0.95

@@ -38,7 +38,31 @@ def test_dense_problems_are_distinct_up_to_the_last(k, n_problems):
     assert code.distinct.columns.shape[1] == n_problems
 
 
-@pytest.mark.parametrize("k", [3, 4, 6, 10])
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 7, 10, 20, 50])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_sparse_problem_comes_again_before_all_have_come(k, seed):
+    code = sparse_random(k, n_tries=100, random_state=seed)
+    sides = {frozenset([c.tobytes(), (-c).tobytes()]) for c in code.matrix.T}
+    existing = (3**k - 2 ** (k + 1) + 1) // 2
+    assert len(sides) == min(code.n_problems, existing)
+    counts = np.bincount(code.distinct.index)
+    assert counts.max() - counts.min() <= 1
+
+
+@pytest.mark.parametrize(("k", "n_problems"), [(4, 25), (6, 301), (7, 900)])
+def test_sparse_problems_are_distinct_up_to_the_last(k, n_problems):
+    code = sparse_random(k, n_problems=n_problems, n_tries=3, random_state=0)
+    assert code.distinct.columns.shape[1] == n_problems
+
+
+def test_more_problems_than_there_are_come_in_turn():
+    dense = dense_random(10, n_problems=600, n_tries=2, random_state=0)
+    assert dense.distinct.columns.shape[1] == 2**9 - 1
+    sparse = sparse_random(6, n_problems=400, n_tries=2, random_state=0)
+    assert sparse.distinct.columns.shape[1] == 301
+
+
+@pytest.mark.parametrize("k", [7, 10])
 def test_the_share_of_zeros_in_a_sparse_code(k):
     """Of columns with two sides, by counting all columns; the choice of the best adds a little."""
     columns = np.array(list(product([-1, 0, 0, 1], repeat=k)))

@@ -6,7 +6,7 @@ import pytest
 from polychotomy import Code, make_code
 from polychotomy.codes import trellis
 from polychotomy.decoding import RULES, best_classes, decode
-from polychotomy.probability import solve, solve_best
+from polychotomy.probability import best_products, solve
 
 SIZES = [(k, b) for k in (2, 3, 4, 5, 7, 8, 9, 26, 27, 64, 100, 243) for b in (2, 3, 5) if b <= k]
 
@@ -73,7 +73,7 @@ def test_products_of_probabilities():
     p /= p.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(solve(q, code, "product"), p, rtol=1e-9, atol=1e-200)
     np.testing.assert_allclose(solve(q, Code(code.matrix), "product"), p, rtol=1e-9, atol=1e-200)
-    classes, found = solve_best(q, code, "product", 3)
+    classes, found = best_products(q, code, 3)
     np.testing.assert_allclose(found, -np.sort(-p, axis=1)[:, :3], rtol=1e-9)
     np.testing.assert_allclose(np.take_along_axis(p, classes, axis=1), found, rtol=1e-9)
 

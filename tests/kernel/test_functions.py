@@ -99,3 +99,37 @@ def test_gamma_must_be_positive(gamma):
 def test_the_width_of_features_beyond_floats_is_refused(scale, rng):
     with pytest.raises(ValueError, match="With gamma='scale', the variance"):
         resolve_gamma("scale", scale * rng.normal(size=(9, 2)))
+
+
+@pytest.mark.parametrize("scale", [1e7, 1e8, 1e100, 1e150])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_a_sample_is_at_no_distance_from_itself(scale, dtype, kind, rng):
+    Y = scale * rng.normal(size=(50, 4))
+    X = np.vstack([Y[:20], Y[:20] + scale])
+    values = Kernel("rbf", 1.0, 0.0, 3, dtype).against(kind(Y)).values(kind(X))
+    np.testing.assert_array_equal(values, np.eye(40, 50) * (np.arange(40) < 20)[:, np.newaxis])
+
+
+def test_small_distances_far_from_the_centre_are_those_of_the_differences(rng):
+    Y = np.vstack([rng.normal(size=(20, 3)), rng.normal(size=(20, 3)) + 1e9])
+    values = Kernel("rbf", 0.5, 0.0, 3, "float64").against(Y).values(Y)
+    expected = np.exp(-0.5 * ((Y[:, np.newaxis] - Y) ** 2).sum(axis=2))
+    np.testing.assert_allclose(values, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_samples_beyond_floats_are_far_from_all_or_refused(dtype, kind, rng):
+    Y, X = rng.normal(size=(50, 4)), rng.normal(size=(6, 4))
+    X[::2] *= 1e155
+    rbf = Kernel("rbf", 1.0, 0.0, 3, dtype).against(kind(Y))
+    values = rbf.values(kind(X))
+    assert not values[::2].any()
+    np.testing.assert_array_equal(values[1::2], rbf.values(kind(X[1::2])))
+    poly = Kernel("poly", 1.0, 0.0, 3, dtype).against(kind(Y))
+    with pytest.raises(ValueError, match="values of the kernel 'poly' must be finite"):
+        poly.values(kind(X))
+    linear = Kernel("linear", 1.0, 0.0, 3, dtype).against(kind(Y))
+    far = 1e20 * X[1::2]
+    np.testing.assert_allclose(linear.values(kind(far)), far @ Y.T, rtol=1e-3, atol=1e15)

@@ -3,7 +3,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from polychotomy import Code, available_codes, make_code
-from polychotomy.probability import METHODS, _twins, solve
+from polychotomy.codes import one_vs_rest
+from polychotomy.decoding import decode
+from polychotomy.probability import METHODS, _batches, _twins, solve
 
 CODES = [
     make_code(name, k, random_state=0)
@@ -273,3 +275,16 @@ def test_bad_methods_and_counts_are_refused():
     for counts in ([1, 2], [1, 0, 1], [1, np.nan, 1]):
         with pytest.raises(ValueError, match="a positive number for each of 3 problems"):
             solve(q, code, "kullback_leibler", sample_counts=counts)
+
+
+@pytest.mark.parametrize("k", [3, 10, 30])
+def test_one_vs_rest_is_projected_as_the_solver_has_it_and_ties_stay_ties(k, rng):
+    """p = max(q − τ, 0) is least squares of one-vs-rest; equal q have equal p, bit for bit."""
+    code = one_vs_rest(k)
+    q = rng.integers(0, 8, size=(300, k)) / 7
+    p = solve(q, code, "least_squares")
+    expected = _batches.least_squares(q, code)
+    np.testing.assert_allclose(p, expected, atol=1e-12)
+    np.testing.assert_array_equal(p.argmax(axis=1), q.argmax(axis=1))
+    scores = decode(2 * q - 1, code, "linear")
+    np.testing.assert_array_equal(scores.argmax(axis=1), q.argmax(axis=1))

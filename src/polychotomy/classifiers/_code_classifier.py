@@ -24,8 +24,8 @@ class CodeClassifier(MetaReductionClassifier):
     ----------
     estimator : classifier, optional
         Any scikit-learn classifier with ``decision_function`` or ``predict_proba``; by default a
-        logistic regression. A ``FrozenEstimator`` is used as it is: its second label is the +1
-        side of every problem.
+        logistic regression. A ``FrozenEstimator`` is used as it is: in a problem of two classes
+        that are its labels they say which is which, otherwise its second label is the +1 side.
     code : str, Code, array-like of shape (n_classes, n_problems) or callable, \
 default="one_vs_one"
         A name of :func:`~polychotomy.available_codes`, a code, a matrix over {−1, 0, +1} (its

@@ -80,10 +80,6 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         labels, indices = check_batch_labels(y, classes, None if first else self.classes_)
         params = check_params(self, "partial_fit", X, sample_weight, fit_params)
         problems = self._lay_out(labels, order, X, None, params) if first else self._problems
-        if isinstance(self.class_weight, str):
-            raise ValueError(
-                "class_weight='balanced' needs all samples: give a dictionary to partial_fit."
-            )
         factor = class_weights(self, labels, indices)
         routed = self._route("partial_fit", params, factor)
         trainer: Any = self._choose_trainer(problems, routed, in_batches=True)
@@ -137,6 +133,10 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
     def _learns_in_batches(self) -> bool:
         if isinstance(self.class_order, str):  # found in all samples
             return False
+        if isinstance(self.class_weight, str):
+            raise AttributeError(
+                "class_weight='balanced' needs all samples: give a dictionary to partial_fit."
+            )
         return all(hasattr(learner, "partial_fit") for learner in self._learners().values())
 
     def _trainer(

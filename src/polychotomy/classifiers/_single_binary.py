@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
@@ -276,7 +277,8 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         return Concatenated(self.extension)
 
     def _code_for(self, classes: NDArray[Any], rng: Any) -> Code:
-        code: Code = self._replication().replicas(classes, rng).code
+        as_given = np.arange(len(classes))  # an order, of which nothing is to be said again
+        code: Code = self._replication().replicas(classes, rng, as_given).code
         return code
 
 

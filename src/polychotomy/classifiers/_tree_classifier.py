@@ -51,6 +51,9 @@ class TreeClassifier(MetaReductionClassifier):
         - a :class:`~polychotomy.Structure`, text in the control language (anything with a brace,
           see :func:`~polychotomy.parse_structure`), or the path of a file with it;
         - a function of X and y that returns one of these.
+
+        Without a `class_order`, the order of the classes is that of their sorted names: renaming
+        them can change a balanced tree, a chain whose frequencies tie, and a DDAG.
     distance : str or callable, default="hausdorff"
         For ``"linkage"``: between classes, see :func:`~polychotomy.structures.class_distances`.
         It is measured in X as it is, before any steps of a pipeline in `estimator`, so that
@@ -66,7 +69,8 @@ class TreeClassifier(MetaReductionClassifier):
     estimators : dict of str to classifier, optional
         Further learners. A problem whose name or options in the structure are a key here is
         learnt by that classifier; other options such as ``"C=10 gamma=0.1"`` are parameters of
-        `estimator`. A ``FrozenEstimator`` is used as it is: its second label is the side that the
+        `estimator`. A ``FrozenEstimator`` is used as it is: in a problem of two classes that are
+        its labels they say which is which, otherwise its second label is the side that the
         structure writes last, ``minus / plus``, or of a node with two children the second.
     decoder : str, default="auto"
         How nodes of several problems decide, see :class:`~polychotomy.CodeClassifier`; a DDAG does

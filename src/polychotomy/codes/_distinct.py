@@ -21,6 +21,11 @@ class DistinctProblems:
     index: Indices
     sign: Matrix
 
+    @property
+    def first(self) -> Indices:
+        """The first problem of each distinct one."""
+        return np.unique(self.index, return_index=True)[1]
+
     @classmethod
     def each(cls, matrix: Matrix | RuleMatrix) -> "DistinctProblems":
         """Return all problems as they are, none merged and none turned round."""

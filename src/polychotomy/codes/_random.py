@@ -23,6 +23,7 @@ _FEW_CLASSES = 64
 _BATCH_ENTRIES = 2**21
 _ENUMERABLE = 2**20
 _FEW_PROBLEMS = 2**8
+_FEW_TERNARY = 5  # classes, of which there are 90 sparse problems
 _FEW_TRIES = 100
 _TRIES = 10_000
 _WORTHWHILE_ENTRIES = 2**28
@@ -96,9 +97,11 @@ def sparse_random(
     """Return the best of many random codes over {−1, 0, +1}.
 
     Entries are drawn with 0 as likely as the two sides together. As every problem must have two
-    sides, the share of zeros is ½ (1 − 2·¾^(k−1) + ½^(k−1)) / (1 − 2·¾^k + ½^k), 22 % for three
-    classes, 48 % for ten, and half of the entries for many; the choice of the best draw changes it
-    by a few points. Problems may come again.
+    sides, the share of zeros is ½ (1 − 2·¾^(k−1) + ½^(k−1)) / (1 − 2·¾^k + ½^k), 48 % for ten
+    classes, and half of the entries for many; the choice of the best draw changes it by a few
+    points. No problem comes twice, nor its complement, while there are others: there are
+    (3^k − 2^(k+1) + 1) / 2, fewer than the default number of problems for up to four classes, where
+    they come again in turn. With few classes there are therefore fewer zeros.
 
     Parameters
     ----------
@@ -207,17 +210,60 @@ def _draw_below(
 def _draw_two_sided(
     alphabet: _Alphabet, shape: tuple[int, int, int], rng: np.random.Generator
 ) -> Matrix:
-    """Draw codes whose columns are uniform among those with a class on either side."""
+    """Draw codes whose columns have a class on either side, none again before all of them."""
     n, k, ell = shape
     if 0 not in alphabet.symbols:
         return _draw_distinct(shape, rng)
+    if k <= _FEW_TERNARY or (3**k - 2 ** (k + 1) + 1) // 2 < 2 * ell:
+        return _draw_in_turn(_ternary_problems(k), shape, rng)
     columns = np.empty((k, n * ell), dtype=np.int8)
+    factors = rng.integers(1, 2**63, size=(k, 1), dtype=np.int64)
     missing = np.arange(n * ell)
     while missing.size:
         fresh = alphabet.draw((k, missing.size), rng)
         columns[:, missing] = fresh
         missing = missing[(fresh.max(axis=0) < 1) | (fresh.min(axis=0) > -1)]
+        if not missing.size:
+            missing = _repeated(columns, factors, n)
     return columns.reshape(k, n, ell).transpose(1, 0, 2)
+
+
+def _repeated(columns: Matrix, factors: NDArray[np.int64], n: int) -> NDArray[np.intp]:
+    """Return which columns equal another one of their code, or its complement, except the first.
+
+    Columns are compared by a product with random factors, the same up to the sign.
+    """
+    keys = np.abs((columns * factors).sum(axis=0)).reshape(n, -1)
+    order = keys.argsort(axis=1, kind="stable")
+    ordered = np.take_along_axis(keys, order, axis=1)
+    draw, place = np.nonzero(ordered[:, 1:] == ordered[:, :-1])
+    return np.asarray(draw * keys.shape[1] + order[draw, place + 1])
+
+
+def _ternary_problems(k: int) -> Matrix:
+    """Return all problems of k classes as columns, of complementary ones the first."""
+    grid = np.meshgrid(*[np.array([-1, 0, 1], dtype=np.int8)] * k, indexing="ij")
+    columns = np.stack(grid).reshape(k, -1)
+    columns = columns[:, : columns.shape[1] // 2]  # the other half are their complements
+    return columns[:, (columns.max(axis=0) == 1) & (columns.min(axis=0) == -1)]
+
+
+def _draw_in_turn(
+    problems: Matrix, shape: tuple[int, int, int], rng: np.random.Generator
+) -> Matrix:
+    """Draw codes of these problems without replacement, and again when all of them are drawn.
+
+    A problem is as likely as its entries, 0 being twice as likely as either side: the largest
+    weights with Gumbel noise are a sample without replacement.
+    """
+    n, _, ell = shape
+    weight = np.log(2.0) * (problems == 0).sum(axis=0)
+    rounds = [
+        (-weight - rng.gumbel(size=(n, len(weight)))).argsort(axis=1)
+        for _ in range(ceil(ell / len(weight)))
+    ]
+    drawn = problems[:, np.concatenate(rounds, axis=1)[:, :ell]].transpose(1, 0, 2)
+    return drawn * rng.choice(np.array([-1, 1], dtype=np.int8), size=(n, 1, ell))
 
 
 def _draw_distinct(shape: tuple[int, int, int], rng: np.random.Generator) -> Matrix:
@@ -227,7 +273,7 @@ def _draw_distinct(shape: tuple[int, int, int], rng: np.random.Generator) -> Mat
     """
     n, k, ell = shape
     end = 2 ** (k - 1)
-    if end <= _FEW_PROBLEMS:
+    if end <= max(_FEW_PROBLEMS, 2 * ell):
         rounds = [rng.random((n, end - 1)).argsort(axis=1) for _ in range(ceil(ell / (end - 1)))]
         numbers = np.concatenate(rounds, axis=1)[:, :ell].astype(np.uint64) + np.uint64(1)
     else:

@@ -110,19 +110,25 @@ def resolve_code(code: Any, classes: NDArray[Any], rng: Any, name: str = "code")
 
 
 def order_remark(code: Any, classes: NDArray[Any]) -> str:
-    """Return what is wrong where a code, by name, needs an order and has the alphabet, else ""."""
-    names = [label for label in classes.tolist() if isinstance(label, str)]
-    if not isinstance(code, str) or code not in _ORDERED or len(names) < 3:
+    """Return what is wrong where a code needs an order and has the alphabet, else "".
+
+    That is a code by its name, or as it is made without an order of its own.
+    """
+    labels = [label for label in classes.tolist() if isinstance(label, str)]
+    name = code.name if isinstance(code, Code) else code
+    if not isinstance(name, str) or name not in _ORDERED or len(labels) < 3:
+        return ""
+    if isinstance(code, Code) and code != make_code(name, code.n_classes):
         return ""
     return (
-        f"The code {code!r} is for ordered classes, and these are in alphabetical order: "
-        f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''}. Say their order by class_order "
-        "(--class-order), a list or 'data', or by an ordered categorical y."
+        f"The code {name!r} is for ordered classes, and these are in alphabetical order: "
+        f"{', '.join(labels[:3])}{', …' if len(labels) > 3 else ''}. Say their order by "
+        "class_order (--class-order), a list or 'data', or by an ordered categorical y."
     )
 
 
 def check_ordered(code: Any, classes: NDArray[Any]) -> None:
-    """Warn if a code, by name, is for ordered classes and these have only the alphabet."""
+    """Warn if a code is for ordered classes and these have only the alphabet."""
     if remark := order_remark(code, classes):
         warn(remark, UserWarning, stacklevel=2)
 

@@ -150,7 +150,13 @@ def _votes(outputs: Array, matrix: Matrix | RuleMatrix) -> Array:
 
 
 def _linear(outputs: Array, matrix: Matrix | RuleMatrix) -> Array:
-    return _product(_shrink(outputs, 1e299), matrix)
+    f = _shrink(outputs, 1e299)
+    k = len(matrix)
+    held = isinstance(matrix, np.ndarray) and matrix.shape == (k, k)
+    if held and np.array_equal(matrix, 2 * np.eye(k) - 1):
+        # One-vs-rest: products would round equal outputs of classes to different scores.
+        return 2 * f - f.sum(axis=1, keepdims=True)
+    return _product(f, matrix)
 
 
 def _euclidean(outputs: Array, matrix: Matrix | RuleMatrix) -> Array:

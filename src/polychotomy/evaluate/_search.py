@@ -42,7 +42,12 @@ from polychotomy.learners import check_learner
 from polychotomy.parallel import map_tasks
 from polychotomy.reductions import Expansion, make_base, untrained
 from polychotomy.structures import ordered_categories
-from polychotomy.training import check_data, check_labels, unless_fit_fails
+from polychotomy.training import (
+    check_data,
+    check_labels,
+    check_own_weights,
+    unless_fit_fails,
+)
 
 
 def _best_has(method: str) -> Callable[[Any], bool]:
@@ -368,6 +373,8 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         options |= {"class_order": order, "class_weight": self.class_weight}
         expansion = Expansion(base, classes, uses_probabilities(scorer), options)
         rows, skipped = expansion.of(self.reductions)
+        if set(rows) - {"native", "majority"}:
+            check_own_weights(base, classes, type(self).__name__)
         fit_params, split_params, score_params = route_params(self, X, params, scorer)
         tuner = None
         if self.tune is not None:

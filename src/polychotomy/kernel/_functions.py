@@ -22,6 +22,8 @@ _PADDED_COLUMNS = 64
 _ALIGNED = 16
 _LARGE_EXPONENT = 250.0
 _LARGEST_SINGLE = 1e30
+_ROUNDED_EXPONENT = 1e8  # from here on the rounding of γ‖x − y‖² shows in a kernel value
+_ZERO_EXPONENT = 800.0  # e to minus that is 0
 _FAR = 1e6
 
 
@@ -146,6 +148,7 @@ class KernelAgainst:
             and not is_sparse(Y)
             and Y.shape[1] <= _MOST_COMPILED_FEATURES
         )
+        self._largest = float(squares.max()) if len(squares) else 0.0
         # Rows of K end in some columns that mean nothing: unaligned rows take five times as long.
         self._squares = np.pad(squares, (0, padded(Y.shape[0]) - Y.shape[0]))
 
@@ -177,17 +180,40 @@ class KernelAgainst:
                 )
             K[slots, :m] = values
             return
-        prepared = self._preparation.apply(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            prepared = self._preparation.apply(X)
+            own = _squares(prepared)
+            far = ~np.isfinite(own) if self.kernel.name == "rbf" else np.zeros(len(own), dtype=bool)
+            if far.any():  # from all of Y: the norm is the distance
+                K[slots[far]] = np.exp(-self.kernel.gamma * _squares(self._apart(X, far)))[:, None]
+                self._write_prepared(prepared[~far], own[~far], K, slots[~far])
+                return
+            if self.kernel.name != "rbf" and len(own):
+                largest = float(own.max())
+                if not np.isfinite(largest):
+                    largest = float(_squares(self._apart(X, ~far)).max())
+                _check_range(self.kernel, float(np.sqrt(largest) * np.sqrt(self._largest)))
+        self._write_prepared(prepared, own, K, slots)
+
+    def _apart(self, X: Any, rows: NDArray[np.bool_]) -> Any:
+        """Return some samples as they enter products, but in double precision."""
+        return SamplePreparation(self._preparation.centre, np.dtype(float)).apply(X[rows])
+
+    def _write_prepared(
+        self, prepared: Any, own: Floats, K: Floats, slots: NDArray[np.int64]
+    ) -> None:
+        """Write the values of prepared samples, with their squared norms, against Y."""
+        m = self._Y.shape[0]
         if is_sparse(self._transposed):
             products = prepared @ self._transposed
             products = products.toarray() if is_sparse(products) else products
             products = np.pad(np.asarray(products), ((0, 0), (0, K.shape[1] - m)))
-            self._finish(products, _squares(prepared), K, slots)
+            self._finish(products, prepared, own, K, slots)
             return
         prepared = prepared.toarray() if is_sparse(prepared) else prepared
         if self.by_ranges:
             numbers, whole = np.arange(len(slots)), Ranges.all(len(slots), m)
-            self._write_ranges(prepared, _squares(prepared), numbers, K, slots, whole)
+            self._write_ranges(prepared, own, numbers, K, slots, whole)
             return
         n = _ROWS_AT_A_TIME[self._dtype.name]
         some = np.zeros((n, prepared.shape[1]), self._dtype)
@@ -196,7 +222,8 @@ class KernelAgainst:
             part = prepared[start : start + n]
             some[: len(part)] = part
             np.dot(some, self._transposed, out=room)
-            self._finish(room[: len(part)], _squares(part), K, slots[start : start + n])
+            some_of = slice(start, start + n)
+            self._finish(room[: len(part)], part, own[some_of], K, slots[some_of])
 
     def write_own(
         self, numbers: NDArray[np.int64], K: Floats, slots: NDArray[np.int64], ranges: Ranges
@@ -246,8 +273,10 @@ class KernelAgainst:
             ranges.wanted,
         )
 
-    def _finish(self, products: Floats, own: Floats, K: Floats, slots: NDArray[np.int64]) -> None:
-        """Write kernel values from products."""
+    def _finish(
+        self, products: Floats, X: Any, own: Floats, K: Floats, slots: NDArray[np.int64]
+    ) -> None:
+        """Write kernel values of samples X from their products with Y."""
         kernel = self.kernel
         if kernel.name == "rbf" and self._dtype == np.float32:
             from polychotomy.kernel._compiled import rbf_from_products
@@ -255,14 +284,34 @@ class KernelAgainst:
             gamma = np.float32(kernel.gamma)
             rbf_from_products(products, own, self._squares, gamma, K, slots)
         elif kernel.name == "rbf":
-            distances = own[:, np.newaxis] + self._squares - 2 * products
-            K[slots] = np.exp(-kernel.gamma * np.maximum(distances, 0))
+            sums = own[:, np.newaxis] + self._squares
+            distances = np.maximum(sums - 2 * products, 0)
+            if kernel.gamma * self._largest > _ROUNDED_EXPONENT:
+                self._correct(distances, sums, X)
+            K[slots] = np.exp(-kernel.gamma * distances)
         elif kernel.name == "poly":
             K[slots] = (kernel.gamma * products + kernel.coef0) ** kernel.degree
         elif kernel.name == "sigmoid":
             K[slots] = np.tanh(kernel.gamma * products + kernel.coef0)
         else:
             K[slots] = products
+
+    def _correct(self, distances: Floats, sums: Floats, X: Any) -> None:
+        """Replace squared distances by those of the differences, where rounding could show.
+
+        Products round them by some 10⁻¹⁶ of the squared norms. Most are so large that their kernel
+        value is 0 all the same.
+        """
+        m = self._Y.shape[0]
+        for r in range(X.shape[0]):
+            rounding = 1e-12 * sums[r, :m]
+            columns = np.flatnonzero(
+                distances[r, :m] < _ZERO_EXPONENT / self.kernel.gamma + rounding
+            )
+            near = self._transposed[:, columns]
+            near = near.toarray() if is_sparse(near) else near
+            row = X[[r]].toarray()[0] if is_sparse(X) else X[r]
+            distances[r, columns] = _squares(near.T - row)
 
 
 def padded(n: int) -> int:

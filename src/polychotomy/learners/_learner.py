@@ -135,7 +135,7 @@ class Learner:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether it is trained already: its second label is the +1 side of the problem."""
+        """Whether it is trained already, and used as it is."""
         return isinstance(self.estimator, FrozenEstimator)
 
     @property
@@ -156,6 +156,18 @@ class Learner:
             learner.set_params(**unset)
         return learner
 
+    def is_turned(self, minus: NDArray[Any], plus: NDArray[Any]) -> bool:
+        """Whether the first label of a frozen learner is the +1 side of a problem.
+
+        That is so where its labels are the classes of the two sides and say so. Otherwise its
+        second label is the +1 side.
+        """
+        if not (self.is_frozen and len(minus) == len(plus) == 1):
+            return False
+        known, labels = np.asarray(self.estimator.classes_), np.concatenate([plus, minus])
+        # False and True are sides, and not the classes 0 and 1.
+        return (known.dtype == bool) == (labels.dtype == bool) and np.array_equal(known, labels)
+
     def weight(self, n_samples: int) -> Array:
         """Return the weights of the samples, 1 if none were given."""
         given = self.params.get("sample_weight")
@@ -167,11 +179,13 @@ class TrainedProblem(NamedTuple):
 
     `estimator` is None while incremental training has seen no sample of the problem's classes.
     `kernel_columns` are the training samples whose kernel values the estimator expects, None if
-    it does not work on a precomputed kernel.
+    it does not work on a precomputed kernel. `turned` says that its first label is the +1 side, as
+    a frozen estimator may have it.
     """
 
     estimator: Any
     kernel_columns: Indices | None = None
+    turned: bool = False
 
     def outputs(self, X: Any, kind: str) -> Array:
         """Return the margin, the probability of the +1 side, or the side (−1 or +1)."""
@@ -181,13 +195,18 @@ class TrainedProblem(NamedTuple):
             X = X[:, self.kernel_columns]
         if kind == "side":
             plus = np.asarray(self.estimator.predict(X)) == self.estimator.classes_[1]
-            return np.where(plus, 1.0, -1.0)
+            return np.where(plus, 1.0, -1.0) * self._sign
         if kind == "margin":
-            return self._last_column("decision_function", X, width=1) * _factor(self.estimator)
-        return self._last_column("predict_proba", X, width=2)
+            margins = self._columns("decision_function", X, width=1)[:, 0]
+            return margins * (self._sign * _factor(self.estimator))
+        return self._columns("predict_proba", X, width=2)[:, 0 if self.turned else 1]
 
-    def _last_column(self, method: str, X: Any, width: int) -> Array:
-        """Return the last column of what a method gives for X, which must have the right shape."""
+    @property
+    def _sign(self) -> float:
+        return -1.0 if self.turned else 1.0
+
+    def _columns(self, method: str, X: Any, width: int) -> Array:
+        """Return what a method gives for X, which must have the right shape."""
         said = np.asarray(getattr(self.estimator, method)(X), dtype=float)
         if said.ndim == 1 and width == 1:
             said = said[:, np.newaxis]
@@ -196,7 +215,7 @@ class TrainedProblem(NamedTuple):
                 f"{method} of a binary classifier must give {width} value(s) for each of "
                 f"{X.shape[0]} samples. {self.estimator!r} gave an array of shape {said.shape}."
             )
-        return said[:, -1]
+        return said
 
 
 def problem_seeds(random_state: Any, columns: Matrix | RuleMatrix) -> NDArray[np.int_] | None:

@@ -5,6 +5,7 @@ Every sample has a replica for each problem of a code; training takes those whos
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
+from warnings import warn
 
 import numpy as np
 from scipy.sparse import csr_array, get_index_dtype, hstack, issparse
@@ -219,11 +220,16 @@ class ReplicaLearner:
             )
             raise
         model = ReplicatedModel(TrainedProblem(learner), self.replicas)
-        self._check_use(model, X, sample)
+        self._check_use(model, X, sample, None if like is not None else targets)
         return model
 
-    def _check_use(self, model: ReplicatedModel, X: Any, sample: Indices) -> None:
-        """Raise ValueError if the classifier gives all replicas the same output."""
+    def _check_use(
+        self, model: ReplicatedModel, X: Any, sample: Indices, targets: Matrix | None
+    ) -> None:
+        """Raise ValueError if the classifier gives all replicas the same output.
+
+        Warn if, with a replica for each class, it never predicts one that is not rare.
+        """
         some = np.unique(sample)
         some = some[:: max(1, len(some) // _LOOKED_AT)]
         kind = "margin" if hasattr(self.classifier, "decision_function") else "probability"
@@ -235,6 +241,20 @@ class ReplicaLearner:
                 "gains anything, as boosted trees do, find none where all classes have equally "
                 "many samples. Take another learner, such as a random forest or an SVM, or train "
                 "on fewer replicas by 'n_negatives'."
+            )
+        if targets is None or ((targets > 0).sum(axis=1) != 1).any():
+            return
+        own, k = targets[some].argmax(axis=1), targets.shape[1]
+        common = np.flatnonzero(np.bincount(own, minlength=k) >= len(own) / (2 * k))
+        never = np.setdiff1d(common, outputs.argmax(axis=1))
+        if k > 2 and never.size:
+            warn(
+                f"{type(self.classifier).__name__} never predicts {never.size} of {k} classes, not "
+                "even for the samples it was trained on. Learners that choose one split after the "
+                "other, as boosted trees do, can miss what only several appended features show "
+                "together. Take replication='identity', deeper trees or another learner.",
+                UserWarning,
+                stacklevel=2,
             )
 
 

@@ -73,7 +73,10 @@ class Concatenated(BaseEstimator):
         if not isinstance(scale, Real) or not 0 < float(scale) < np.inf:
             raise ValueError(f"The 'scale' parameter must be a positive number. Got {scale!r}.")
         E = float(scale) * resolve_extension(self.extension, classes, rng)
-        E = E if order is None else E[np.argsort(order)]
+        if order is None:
+            check_ordered(self.extension, classes)
+        else:
+            E = E[np.argsort(order)]
         return Concatenation(one_vs_rest(len(classes)), E)
 
     def checked(self, estimator: Any) -> Any:

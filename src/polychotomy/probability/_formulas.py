@@ -12,11 +12,28 @@ _LEAST = 1e-300
 
 def normalise(binary: Array, code: Code) -> Array:
     """Return the one-vs-rest probabilities of the classes, divided by their sum."""
-    parts = [block.argmax(axis=0) for _, block in column_blocks(code.columns)]
-    positive = np.concatenate(parts)
+    return _shares(_by_class(binary, code))
+
+
+def _by_class(binary: Array, code: Code) -> Array:
+    """Return the columns of a one-vs-rest code's problems in the order of the classes."""
+    positive = [block.argmax(axis=0) for _, block in column_blocks(code.columns)]
     own = np.empty_like(binary)
-    own[:, positive] = binary
-    return _shares(own)
+    own[:, np.concatenate(positive)] = binary
+    return own
+
+
+def project(binary: Array, code: Code) -> Array:
+    """Return least squares of one-vs-rest: the projection of q onto the simplex.
+
+    On the simplex row s of Qp − r is 2 (p_s − q_s). So p = max(q − τ, 0), with the τ that makes the
+    sum 1: equal probabilities stay equal, to the last bit.
+    """
+    own = _by_class(binary, code)
+    ordered = -np.sort(-own, axis=1)
+    excess = (np.cumsum(ordered, axis=1) - 1) / np.arange(1, own.shape[1] + 1)
+    last = (ordered > excess).sum(axis=1, keepdims=True) - 1
+    return _shares(np.maximum(own - np.take_along_axis(excess, last, axis=1), 0))
 
 
 def votes(binary: Array, code: Code) -> Array:

@@ -3,14 +3,13 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from polychotomy.arrays import Array
 from polychotomy.codes import Code
-from polychotomy.decoding import largest, searches
+from polychotomy.decoding import searches
 from polychotomy.errors import unknown_name
 from polychotomy.probability import _batches, _formulas
 
@@ -59,12 +58,18 @@ def _kullback_leibler(binary: Array, code: Code, options: Options) -> Array:
     return p
 
 
+def _least_squares(binary: Array, code: Code, options: Options) -> Array:
+    if code.is_one_vs_rest and code.n_classes > 2:
+        return _formulas.project(binary, code)
+    return _batches.least_squares(binary, code, options.n_jobs)
+
+
 _NORMALISE = Method(
     lambda q, code, _: _formulas.normalise(q, code), lambda code: code.is_one_vs_rest, "one-vs-rest"
 )
 
 METHODS: dict[str, Method] = {
-    "least_squares": Method(lambda q, code, o: _batches.least_squares(q, code, o.n_jobs)),
+    "least_squares": Method(_least_squares),
     "coupling": Method(
         lambda q, code, o: _batches.coupling(q, code, o.n_jobs),
         lambda code: code.is_one_vs_one,
@@ -168,21 +173,6 @@ def solve(
     q = _check_binary(binary, code)
     options = Options(_check_counts(sample_counts, code), tol, max_iter, n_jobs)
     return METHODS[method].function(q, code, options)
-
-
-def solve_best(binary: Array, code: Code, method: str, n_best: int, **further: Any) -> Any:
-    """Return the most probable classes, best first, and their probabilities.
-
-    The arguments are those of :func:`solve`. The method product does not look at all classes of a
-    trellis.
-
-    Returns
-    -------
-    classes, probabilities : ndarrays of shape (n_samples, n_best)
-    """
-    if method == "product" and searches(code):
-        return _formulas.best_products(_check_binary(binary, code), code, n_best)
-    return largest(solve(binary, code, method, **further), n_best)
 
 
 def choose_method(code: Code) -> str:

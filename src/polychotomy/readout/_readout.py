@@ -20,7 +20,7 @@ from polychotomy.decoding import (
     searches,
 )
 from polychotomy.learners import Says
-from polychotomy.probability import solve, solve_best
+from polychotomy.probability import best_products, solve
 from polychotomy.readout import _paths
 from polychotomy.readout._choices import (
     better_methods,
@@ -174,10 +174,10 @@ class Readout:
         """
         if self.calibrations is None or self.methods is None:
             return self
-        if held_out is None and self.calibrators is not None:  # as they are, after further batches
-            return replace(self, counts=np.maximum(counts, np.finfo(float).tiny))
-        methods = tuple("least_squares" if m == "auto" else m for m in self.methods)
         counts = np.maximum(counts, np.finfo(float).tiny)
+        if held_out is None and self.calibrators is not None:  # as they are, after further batches
+            return replace(self, counts=counts)
+        methods = tuple("least_squares" if m == "auto" else m for m in self.methods)
         if held_out is None:
             own = (None,) * len(self.says)
             return replace(self, methods=methods, calibrators=own, counts=counts)
@@ -229,15 +229,13 @@ class Readout:
     ) -> Array:
         """Return the outputs of some problems, a column for each: positive for the +1 side.
 
-        Where a flat code reads probabilities, they are calibrated, so that the predicted class is
-        the most probable one.
+        Where a flat code reads probabilities, they are calibrated: with one-vs-rest, the predicted
+        class is the most probable one.
         """
         which, place = self._asked(problems)
-        flat = len(self.nodes) == 1 and self.code.n_classes > 2
-        kinds = ["margin" if self.forms[s] == "margin" else "probability" for s in which]
-        outputs = self._said(ask, which, kinds, rows)
+        outputs = self._said(ask, which, [self._kind(s) for s in which], rows)
         for c, s in enumerate(which):
-            if self.forms[s] == "probability" and flat and self.calibrators is not None:
+            if self._reads_calibrated(s):
                 outputs[:, c] = FORMS["probability"](self.calibrate(s, outputs[:, c]))
             elif self.forms[s] != "margin":
                 outputs[:, c] = FORMS[self.forms[s]](outputs[:, c])
@@ -318,14 +316,12 @@ class Readout:
 
     def _best_rows(self, ask: Ask, n: int, by: str) -> tuple[Indices, Array]:
         """Return the best rows of a flat code that is searched, and their values."""
-        node, rule = self.nodes[0], self.rules[0]
-        if by == "probability" or rule == "probability":
-            assert self.methods is not None
-            assert self.counts is not None
-            counts = self.counts[self.distinct.index]
-            method, q = self.methods[0], self.binary(ask)
-            return solve_best(q, node.code, method, n, sample_counts=counts, n_jobs=self.n_jobs)
-        return best_classes(self.outputs(ask), node.code, rule, n)
+        code, rule = self.nodes[0].code, self.rules[0]
+        if by == "score" and rule != "probability":
+            return best_classes(self.outputs(ask), code, rule, n)
+        if self.methods == ("product",):
+            return best_products(self.binary(ask), code, n)
+        return largest(self.child_probabilities(0, ask), n)
 
     def choose_child(self, i: int, ask: Ask, rows: Indices | None = None) -> Indices:
         """Return the winning child of node i for each sample."""
@@ -390,6 +386,16 @@ class Readout:
     def child_probabilities(self, i: int, ask: Ask, rows: Indices | None = None) -> Array:
         """Return the probabilities of node i's children."""
         return self._of_children(i, self.binary(ask, self.nodes[i].problems, rows))
+
+    def _reads_calibrated(self, s: int) -> bool:
+        """Whether the rule of a flat code reads the calibrated probabilities of a problem."""
+        flat = len(self.nodes) == 1 and self.code.n_classes > 2 and self.calibrators is not None
+        return flat and self.forms[s] == "probability"
+
+    def _kind(self, s: int) -> str:
+        """Return the kind of output that the rules read, or that a calibrator was fitted on."""
+        own = "margin" if self.forms[s] == "margin" else "probability"
+        return self.held_out_kinds[s] if self._reads_calibrated(s) else own
 
     @property
     def _takes_most_probable(self) -> bool:

@@ -1,5 +1,6 @@
 """The order of the classes: as given, as an ordered categorical has it, or found in the data."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,12 @@ def resolve_class_order(
             "The 'class_order' parameter must be a list of the classes in their order, 'data' or "
             f"None. Got {given!r}."
         )
-    labels = np.asarray(given, dtype=object).tolist()
+    labels = list(given)
+    if not all(isinstance(label, Hashable) for label in labels):
+        raise ValueError(
+            "The 'class_order' parameter must be a list of the classes in their order, one label "
+            f"after the other. Got {given!r}."
+        )
     place = {label: r for r, label in enumerate(labels)}
     missing = [label for label in classes.tolist() if label not in place]
     if missing or len(place) < len(labels):

@@ -135,16 +135,8 @@ def class_weights(
     Raises ValueError for a wrong one, and for a learner whose own 'class_weight' names the classes:
     it knows only the two sides of each problem.
     """
-    known = set(classes.tolist()) - {0, 1}
     for learner in classifier._learners().values():
-        params = learner.get_params(deep=True) if hasattr(learner, "get_params") else {}
-        for name, own in params.items():
-            if name.endswith("class_weight") and isinstance(own, Mapping) and known & {*own}:
-                raise ValueError(
-                    f"The parameter {name!r} of {type(learner).__name__} weighs the two sides of "
-                    "each binary problem, 0 and 1. To weigh the classes, give 'class_weight' to "
-                    f"{type(classifier).__name__}."
-                )
+        check_own_weights(learner, classes, type(classifier).__name__)
     given = classifier.class_weight
     if given is None:
         return None
@@ -153,13 +145,43 @@ def class_weights(
             "The 'class_weight' parameter must be a dictionary of classes and weights, 'balanced' "
             f"or None. Got {given!r}."
         )
-    given = dict(given) if isinstance(given, Mapping) else given
+    if isinstance(given, Mapping):
+        given = dict(given)
+    elif sample_weight is not None:
+        weights = np.asarray(sample_weight, dtype=float)
+        _check_positive(np.bincount(y, weights).astype(float), classes)
     factors = compute_class_weight(
         given, classes=classes, y=classes[y], sample_weight=sample_weight
     )
     if not (np.isfinite(factors) & (factors >= 0)).all():
         raise ValueError("The weights in 'class_weight' must be finite and not negative.")
     return np.asarray(factors[y], dtype=float)
+
+
+def check_own_weights(learner: Any, classes: NDArray[Any], owner: str) -> None:
+    """Raise ValueError if the 'class_weight' of a binary learner names the classes.
+
+    `owner` is the classifier whose parameter it is, and which can weigh the classes.
+    """
+    known = set(classes.tolist()) - {0, 1}
+    params = learner.get_params(deep=True) if hasattr(learner, "get_params") else {}
+    for name, own in params.items():
+        if name.endswith("class_weight") and isinstance(own, Mapping) and known & {*own}:
+            raise ValueError(
+                f"The parameter {name!r} of {type(learner).__name__} weighs the two sides of "
+                "each binary problem, 0 and 1. To weigh the classes, give 'class_weight' to "
+                f"{owner}."
+            )
+
+
+def _check_positive(totals: Array, classes: NDArray[Any]) -> None:
+    """Raise ValueError if a class has no weight to divide by."""
+    for c in np.flatnonzero(totals <= 0):
+        raise ValueError(
+            "class_weight='balanced' divides by the total weight of each class, which must be "
+            f"positive. That of class {classes[c]!s} is {totals[c]:g}: leave out its samples, or "
+            "give them positive weights."
+        )
 
 
 def weigh(params: Params, factor: Array | None) -> Params:

@@ -15,7 +15,13 @@ from polychotomy.codes import DistinctProblems, Targets
 from polychotomy.kernel import rows_kept, to_host
 from polychotomy.learners import Learner, Negatives, Says
 from polychotomy.parallel import map_tasks
-from polychotomy.training._problems import Counts, Folds, HeldOut, Problems
+from polychotomy.training._problems import (
+    Counts,
+    Folds,
+    HeldOut,
+    Problems,
+    check_total_weights,
+)
 from polychotomy.training._progress import FitProgress
 from polychotomy.training._shared_problems import active_problems, size_of
 
@@ -117,7 +123,8 @@ class JointTrainer:
         Problems that do not depend on each other are trained in one call, with the problems of the
         folds as further columns. A fold's model is dropped as soon as its outputs are known.
         """
-        targets = Targets(self.distinct.columns, y)
+        targets, weight = Targets(self.distinct.columns, y), self.learner.weight(len(y))
+        check_total_weights(_total_weights(targets, weight), problems, self.distinct)
         whole = targets
         if self.negatives is not None:
             pairwise = get_tags(self.learner.estimator).input_tags.pairwise
@@ -131,8 +138,7 @@ class JointTrainer:
         else:
             found = self._as_columns(X, parts, tests, kinds[0], problems, progress)
         model, said = next(found), list(found)
-        weight = self.learner.weight(len(y))
-        samples = np.array([weight[whole.samples(s)].sum() for s in range(whole.n_problems)])
+        samples = _total_weights(whole, weight)
         solves = getattr(model, "n_solves_", 1)
         classes = np.bincount(y, minlength=len(problems.classes))
         trained = JointlyTrained(model, Counts(whole.n_problems * solves, samples, classes))
@@ -153,7 +159,7 @@ class JointTrainer:
         """Yield the model of all samples, and then the outputs on each fold's test samples."""
         n = parts[0].n_problems
         for _ in parts:
-            for s in _first_of(self.distinct):
+            for s in self.distinct.first:
                 progress.begin(problems.names[s])
         model = self._fit_columns(X, parts, progress)
         for p in range(len(parts)):
@@ -246,6 +252,10 @@ class GatheredModel:
         return [(model.part([self.places[s][1] for s in own]), own) for model, own in found]
 
 
+def _total_weights(targets: Targets, weight: Array) -> Array:
+    return np.array([weight[targets.samples(s)].sum() for s in range(targets.n_problems)])
+
+
 def _fit_missing(
     joint: Any, X: Any, targets: Matrix, params: Mapping[str, Any], progress: FitProgress
 ) -> Any:
@@ -308,8 +318,3 @@ def _held_out(
             own[place] = answers[np.searchsorted(test, samples[place]), s]
         outputs.append(own)
     return outputs
-
-
-def _first_of(distinct: DistinctProblems) -> Indices:
-    """Return the first problem of each distinct one."""
-    return np.unique(distinct.index, return_index=True)[1]

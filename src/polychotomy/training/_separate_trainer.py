@@ -15,7 +15,13 @@ from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.codes import Code, DistinctProblems, Targets, distinct_problems
 from polychotomy.learners import Learner, Says, TrainedProblem, problem_seeds
 from polychotomy.parallel import map_tasks
-from polychotomy.training._problems import Counts, Folds, HeldOut, Problems
+from polychotomy.training._problems import (
+    Counts,
+    Folds,
+    HeldOut,
+    Problems,
+    check_total_weights,
+)
 from polychotomy.training._progress import FitProgress
 from polychotomy.training._shared_problems import active_problems
 
@@ -93,9 +99,8 @@ class SeparateTrainer:
         distinct = code.distinct
         if len(learners) > 1 or frozen.any():
             distinct = distinct_problems(code.matrix, chosen, frozen[chosen])
-        _, first = np.unique(distinct.index, return_index=True)
         seeds = problem_seeds(random_state, distinct.columns)
-        return cls(learners, chosen[first], distinct, seeds, n_jobs)
+        return cls(learners, chosen[distinct.first], distinct, seeds, n_jobs)
 
     @cached_property
     def says(self) -> tuple[Says, ...]:
@@ -122,17 +127,18 @@ class SeparateTrainer:
         A fold's model is dropped as soon as its held-out outputs are known.
         """
         targets, names = Targets(self.distinct.columns, y), self._names(problems)
+        turned, counts = self._turned(problems), self._counts(targets)
+        check_total_weights(counts.samples, problems, self.distinct)
         tests = [np.sort(test) for _, test in folds or ()]
         parts = [(None, None), *((f[0], t) for f, t in zip(folds or (), tests, strict=True))]
 
         def task(i: int) -> _Task:
             part, s = divmod(i, targets.n_problems)
-            return self._task(s, names[s], targets, *parts[part], kinds[s])
+            made = self._task(s, names[s], targets, *parts[part], kinds[s])
+            return made._replace(turned=turned[s])
 
         results = self._run(task, len(parts) * targets.n_problems, X, progress)
-        trained = SeparatelyTrained(
-            tuple(results[: targets.n_problems]), self._counts(targets), self.n_jobs
-        )
+        trained = SeparatelyTrained(tuple(results[: targets.n_problems]), counts, self.n_jobs)
         if folds is None:
             return trained, None
         outputs = self._held_out(trained, tests, results, targets, X, kinds)
@@ -164,8 +170,17 @@ class SeparateTrainer:
 
     def _names(self, problems: Problems) -> list[str]:
         """Return what each distinct problem asks, in the words of the first of its kind."""
-        _, first = np.unique(self.distinct.index, return_index=True)
-        return [problems.names[s] for s in first]
+        return [problems.names[s] for s in self.distinct.first]
+
+    def _turned(self, problems: Problems) -> list[bool]:
+        """Return for each distinct problem whether its learner's first label is the +1 side."""
+        turned = [False] * len(self.learner_of)
+        for s, learner in enumerate(self.learners[j] for j in self.learner_of):
+            if learner.is_frozen:
+                column = self.distinct.columns[:, s]
+                sides = problems.classes[column < 0], problems.classes[column > 0]
+                turned[s] = learner.is_turned(*sides)
+        return turned
 
     def _task(
         self,
@@ -256,6 +271,7 @@ class _Task(NamedTuple):
     sides: Matrix
     asked: Indices | None
     kind: str
+    turned: bool = False
     method: str = "fit"
 
 
@@ -303,7 +319,7 @@ def _fitted(task: _Task, X: Any) -> TrainedProblem:
             f"on {plus} and {len(task.sides) - plus} samples."
         )
         raise
-    return TrainedProblem(task.estimator, task.samples if pairwise else None)
+    return TrainedProblem(task.estimator, task.samples if pairwise else None, task.turned)
 
 
 def _ask(problem: TrainedProblem, shared: tuple[Any, str]) -> Array:

@@ -67,13 +67,14 @@ class ProblemStore:
     def keys(self, tasks: Iterable[Any], X: Any) -> list[str | None]:
         """Return a key for each task of separate training, None if it cannot be hashed.
 
-        A task has a learner (`estimator`, `params`), `samples` with `sides`, and the samples that
-        it is `asked` about with the `kind` of the answer.
+        A task has a learner (`estimator`, `params`), `samples` with `sides`, whether the learner is
+        `turned`, and the samples that it is `asked` about with the `kind` of the answer.
         """
         data, keys = _hash(X), []
         for task in tasks:
             asked = None if task.asked is None else (task.asked.tobytes(), task.kind)
-            sides = sha256(task.samples.tobytes() + task.sides.tobytes() + repr(asked).encode())
+            which = task.samples.tobytes() + task.sides.tobytes()
+            sides = sha256(which + repr((asked, task.turned)).encode())
             learner = _hash((task.estimator, dict(task.params)))
             known = data is not None and learner is not None
             keys.append(f"{data} {learner} {sides.hexdigest()}" if known else None)
