@@ -265,14 +265,13 @@ class Readout:
 
     def decide(self, ask: Ask) -> tuple[Indices, list["_paths.Visit"]]:
         """Return the winning class of each sample, and which problems were asked of which."""
-        k = self.code.n_classes
-        everything = [(slice(0, self.code.n_problems), np.arange(ask.n_samples))]
-        if self.path == "least_squares" and k > 2:
-            return self.probabilities(ask).argmax(axis=1), everything
         if self._eliminates:
             scores, visits = _paths.eliminate(self, ask)
             return scores.argmax(axis=1), visits
-        if self.path == "most_probable" and k > 2:
+        if self._takes_most_probable and self.path == "least_squares":
+            everything = slice(0, self.code.n_problems), np.arange(ask.n_samples)
+            return self.probabilities(ask).argmax(axis=1), [everything]
+        if self._takes_most_probable:
             classes, _, visits = _paths.search(self, ask)
             return classes[:, 0], visits
         return _paths.descend(self, ask)
@@ -283,8 +282,8 @@ class Readout:
         `by` is "score" or "probability". A tree is searched, and not all of its problems asked.
         """
         if len(self.nodes) > 1 and self.path in ("recursive", "most_probable"):
-            by = "probability" if self._takes_most_probable else by
-            classes, values, _ = _paths.search(self, ask, n, "lead" if by == "score" else by)
+            lead = by == "score" and not self._takes_most_probable
+            classes, values, _ = _paths.search(self, ask, n, "lead" if lead else "probability")
         elif len(self.nodes) == 1 and searches(self.nodes[0].code):
             rows, values = self._best_rows(ask, n, by)
             classes = -1 - np.array(self.nodes[0].below)[rows]
@@ -389,8 +388,8 @@ class Readout:
 
     def _reads_calibrated(self, s: int) -> bool:
         """Whether the rule of a flat code reads the calibrated probabilities of a problem."""
-        flat = len(self.nodes) == 1 and self.code.n_classes > 2 and self.calibrators is not None
-        return flat and self.forms[s] == "probability"
+        flat = len(self.nodes) == 1 and self.code.n_classes > 2
+        return flat and self.forms[s] == "probability" and self.calibrators is not None
 
     def _kind(self, s: int) -> str:
         """Return the kind of output that the rules read, or that a calibrator was fitted on."""
