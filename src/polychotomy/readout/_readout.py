@@ -282,8 +282,8 @@ class Readout:
         `by` is "score" or "probability". A tree is searched, and not all of its problems asked.
         """
         if len(self.nodes) > 1 and self.path in ("recursive", "most_probable"):
-            lead = by == "score" and not self._takes_most_probable
-            classes, values, _ = _paths.search(self, ask, n, "lead" if lead else "probability")
+            by = "probability" if self._takes_most_probable else by
+            classes, values, _ = _paths.search(self, ask, n, "lead" if by == "score" else by)
         elif len(self.nodes) == 1 and searches(self.nodes[0].code):
             rows, values = self._best_rows(ask, n, by)
             classes = -1 - np.array(self.nodes[0].below)[rows]
