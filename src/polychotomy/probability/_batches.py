@@ -27,6 +27,14 @@ def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array
 
     if code.is_one_vs_one:  # the same minimum, where p ≥ 0 is never active
         return coupling(binary, code, n_jobs)
+    if _leaves_open(code):
+        entries, N = _entries(code), _projector(code)
+        return _by_blocks(
+            binary,
+            code,
+            n_jobs,
+            lambda q, out: _compiled.least_squares_few(2 * q - 1, entries, N, out),
+        )
     shift = float(code.n_problems)
     if not code.is_strict:
         sides = _sides(code)
@@ -73,15 +81,48 @@ def kullback_leibler(
     """Return the minimisers of the weighted divergence, and the number without convergence."""
     from polychotomy.probability import _compiled
 
-    sides, weights = _sides(code), sample_counts / sample_counts.sum()
+    weights, last = sample_counts / sample_counts.sum(), (tol, max_iter)
+    if code.is_strict:
+        entries, N = _entries(code), _projector(code)
+    else:
+        sides = _sides(code)
 
     def solve(q: Array, out: Array) -> int:
         steps = np.empty(len(q), dtype=np.int64)
-        _compiled.kullback_leibler(q, weights, *sides, tol, max_iter, out, steps)
+        if code.is_strict:
+            _compiled.kullback_leibler_strict(q, weights, entries, N, *last, out, steps)
+        else:
+            _compiled.kullback_leibler(q, weights, *sides, *last, out, steps)
         return int((steps < 0).sum())
 
     solved = _map_blocks(binary, code, n_jobs, solve)
     return np.concatenate([p for p, _ in solved]), sum(unfinished for _, unfinished in solved)
+
+
+def _leaves_open(code: Code) -> bool:
+    """Whether some classes' probabilities are not determined; ``unidentified`` takes k³ steps."""
+    return code.n_problems + 1 < code.n_classes or bool(code.unidentified)
+
+
+def _entries(code: Code) -> Array:
+    return np.ascontiguousarray(code.matrix.T, dtype=float)
+
+
+def _projector(code: Code) -> Array:
+    """Return the projector on the d with Aᵀd = 0 and Σd = 0, of shape 0 × 0 if there is none.
+
+    For codes with zeros it differs from sample to sample and is 0 × 0 as well.
+    """
+    if not (code.is_strict and _leaves_open(code)):
+        return np.empty((0, 0))
+    from scipy.linalg import qr
+
+    k = code.n_classes
+    basis, R, _ = qr(np.c_[code.matrix, np.ones(k)], mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(R))
+    basis = basis[:, sizes > 1e-10 * sizes[0]]
+    projector: Array = np.eye(k) - basis @ basis.T
+    return projector
 
 
 def _sides(code: Code) -> _Sides:
