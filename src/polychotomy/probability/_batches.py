@@ -99,6 +99,15 @@ def kullback_leibler(
     return np.concatenate([p for p, _ in solved]), sum(unfinished for _, unfinished in solved)
 
 
+def normal_matrices(binary: Array, code: Code) -> Array:
+    """Return N = BᵀB of each sample (n × k × k), see ``_compiled``."""
+    from polychotomy.probability import _compiled
+
+    normal = np.empty((len(binary), code.n_classes, code.n_classes))
+    _compiled.normal_matrices(2 * binary - 1, *_sides(code), normal)
+    return normal
+
+
 def _leaves_open(code: Code) -> bool:
     """Whether some classes' probabilities are not determined; ``unidentified`` takes k³ steps."""
     return code.n_problems + 1 < code.n_classes or bool(code.unidentified)

@@ -6,6 +6,7 @@ from polychotomy.probability._compiled._least_squares import (
     coupling,
     least_squares,
     least_squares_strict,
+    normal_matrices,
 )
 from polychotomy.probability._compiled._strict_divergence import kullback_leibler_strict
 
@@ -16,4 +17,5 @@ __all__ = [
     "least_squares",
     "least_squares_few",
     "least_squares_strict",
+    "normal_matrices",
 ]

@@ -9,7 +9,8 @@ two duals, and the one with fewer variables is solved:
        p = p₀ − Np₀ + Ns ≥ 0,    s ≥ 0,    sᵀp = 0,
 
    which are those of ½ sᵀNs + (p₀ − Np₀)ᵀs over s ≥ 0. That is solved as in ``_nearest_point``,
-   with a support for the entries of p that are 0. Stopping rule: no p_c is below −1e-13.
+   with a support for the entries of p that are 0. An entry that depends on the others, which
+   happens here only, takes the place of one of them. Stopping rule: no p_c is below −1e-13.
 2. p = max(0, Cᵀλ), where λ minimises the convex function ψ(λ) = ½ |max(0, Cᵀλ)|² − (Cp₀)ᵀλ in d
    dimensions. As ψ is piecewise quadratic, Newton's method with C_P C_Pᵀ, P the entries with p_c >
    0, ends after finitely many steps (Qi and Sun, 1993); steps are halved until ψ decreases.
@@ -22,6 +23,7 @@ from polychotomy.probability._compiled._nearest_point import (
     AS_STEEP,
     dot,
     extend,
+    leave,
     make_room,
     products,
     steepest,
@@ -31,6 +33,7 @@ from polychotomy.probability._compiled._simplex import back_substitute, compiled
 
 _LEAST = 1e-13
 _DEPENDENT = 1e-10
+_ROUNDS = 10
 _STEPS = 30
 _TOLERANCE = 1e-12
 _RIDGE = 1e-13
@@ -73,35 +76,74 @@ def projector(C):  # pragma: no cover - compiled
 
 
 @compiled
+def _join(N, c, on_plane, m, room):  # pragma: no cover - compiled
+    """Extend the support of s by entry c; False if it depends on the others."""
+    support, rows, U, y, x, best, _ = room
+    for j in range(m):
+        best[j] = rows[j, c]
+    if not (N[c, c] > _DEPENDENT and extend(best, N[c, c], -on_plane[c], m, U, y)):
+        return False
+    support[m], x[m] = c, 0.0
+    rows[m] = N[c]
+    return True
+
+
+@compiled
+def _exchange(N, c, on_plane, m, room):  # pragma: no cover - compiled
+    """Let entry c take the place of one of those it depends on; return the support's size.
+
+    With row c of N the sum of α_j times the others, Ns stays where s_c grows by t and each s_j
+    falls by α_j t, until one of them is 0. Zero is returned where none falls.
+    """
+    support, rows, U, y, x, best, _ = room
+    for i in range(m - 1, -1, -1):
+        best[i] = (U[i, m] - dot(U[i, i + 1 :], best[i + 1 :], m - 1 - i)) / U[i, i]
+    t, first = np.inf, -1
+    for i in range(m):
+        if best[i] > _DEPENDENT and x[i] / best[i] < t:
+            t, first = x[i] / best[i], i
+    if first < 0:
+        return 0
+    for i in range(m):
+        x[i] = max(x[i] - t * best[i], 0.0)
+    leave(first, m, rows, U, y, x, support)
+    if not _join(N, c, on_plane, m - 1, room):
+        return m - 1
+    x[m - 1] = t
+    return m
+
+
+@compiled
 def _by_zeros(N, on_plane, p):  # pragma: no cover - compiled
-    """Write the point of least norm to p by the first dual, from p₀ − Np₀."""
+    """Write the point of least norm to p by the first dual, from p₀ − Np₀; False if it fails."""
     f = p.shape[0]
-    support, rows, U, y, x, best, chosen = make_room(min(f, round(np.trace(N)) + 1), f)
+    room = make_room(min(f, round(np.trace(N))) + 2, f)
+    support, rows, U, y, x, best, chosen = room
     slopes, m = np.empty(f), 0
-    for _ in range(100 * f):
+    for _ in range(_ROUNDS * f):
         m = towards_minimum(m, rows, U, y, x, best, support)
         for c in range(f):
             slopes[c] = on_plane[c]
         for i in range(m):
             for c in range(f):
                 slopes[c] += x[i] * rows[i, c]
+        if slopes.min() >= -_LEAST:
+            for c in range(f):
+                p[c] = max(slopes[c], 0.0)
+            for i in range(m):
+                p[support[i]] = 0.0
+            return True
         joined = 0
         for i in range(steepest(slopes, min(AS_STEEP * slopes.min(), -_LEAST), chosen)):
-            c = chosen[i]
-            for j in range(m):
-                best[j] = rows[j, c]
-            free = m < support.shape[0] and N[c, c] > _DEPENDENT
-            if free and extend(best, N[c, c], -on_plane[c], m, U, y):
-                support[m], x[m] = c, 0.0
-                rows[m] = N[c]
+            if m + 1 < support.shape[0] and _join(N, chosen[i], on_plane, m, room):
                 m += 1
                 joined += 1
         if joined == 0:
-            break
-    for c in range(f):
-        p[c] = max(slopes[c], 0.0)
-    for i in range(m):
-        p[support[i]] = 0.0
+            _join(N, chosen[0], on_plane, m, room)
+            m = _exchange(N, chosen[0], on_plane, m, room)
+            if m == 0:
+                break
+    return False
 
 
 @compiled
@@ -156,11 +198,17 @@ def _by_multipliers(C, on_plane, p):  # pragma: no cover - compiled
 
 @compiled
 def least_norm(C, N, p):  # pragma: no cover - compiled
-    """Overwrite p, some p₀, by the point of least norm, with C (d × f) and its projector N."""
+    """Overwrite p, some p₀, by the point of least norm, with C (d × f) and its projector N.
+
+    Either dual takes over where the other fails by rounding; if both do, p₀ stays.
+    """
     on_plane = p - np.dot(N, p)
     if on_plane.min() >= -_LEAST:
         p[:] = np.maximum(on_plane, 0.0)
-    elif (on_plane < 0.0).sum() < C.shape[0] or not _by_multipliers(C, on_plane, p):
+    elif (on_plane < 0.0).sum() < C.shape[0]:
+        if not _by_zeros(N, on_plane, p):
+            _by_multipliers(C, on_plane, p)
+    elif not _by_multipliers(C, on_plane, p):
         _by_zeros(N, on_plane, p)
 
 

@@ -87,7 +87,7 @@ def join(points, c, m, rows, U, y, h):  # pragma: no cover - compiled
 
 
 @compiled
-def _leave(j, m, rows, U, y, x, support):  # pragma: no cover - compiled
+def leave(j, m, rows, U, y, x, support):  # pragma: no cover - compiled
     """Remove the support's point j of m."""
     d = rows.shape[1]
     for i in range(j, m - 1):
@@ -129,7 +129,7 @@ def towards_minimum(m, rows, U, y, x, best, support):  # pragma: no cover - comp
             stops = best[i] <= 0.0 and x[i] <= t * (x[i] - best[i])
             x[i] += t * (best[i] - x[i])
             if stops:
-                _leave(i, left, rows, U, y, x, support)
+                leave(i, left, rows, U, y, x, support)
                 left -= 1
         m = left
 

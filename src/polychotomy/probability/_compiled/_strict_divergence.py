@@ -222,7 +222,7 @@ def kullback_leibler_strict(
     room, far = make_room(min(k, ell + 1), ell + 1), np.empty(k)
     sums = (np.empty(ell), np.empty(ell), np.empty(ell), np.empty(ell))
     P, M, far_P, far_M = sums
-    plain = np.ones((ell + 1, k))
+    plain, face = np.ones((ell + 1, k)), np.empty(k, dtype=np.bool_)
     plain[:ell] = entries
     for i in range(q.shape[0]):
         p, known = out[i], np.where(q[i] < _CERTAIN, 0.0, q[i])
@@ -230,13 +230,14 @@ def kullback_leibler_strict(
         m = nearest_point(points, start(points, room, slopes), room, z, slopes)
         write_shares(m, room[0], room[4], far)
         _sums(far, entries, far_P, far_M)
-        if np.abs(far_P - known).max() <= _FITS:
-            p[:], P[:], M[:], steps[i] = far, far_P, far_M, 1
+        if np.abs(far_P - known).max() <= _FITS:  # D is flat there
+            p[:], face[:], steps[i] = far, True, 1
         else:
             steps[i] = _newton(
                 p, known, weights, entries, m, room, points, slopes, far, sums, tol, max_iter
             )
+            face[:] = _face(p, P, M, known, weights, entries, slopes)
         if N.shape[0] > 0:
-            least_norm_on_face(plain, _face(p, P, M, known, weights, entries, slopes), N, p)
+            least_norm_on_face(plain, face, N, p)
         else:
             p /= p.sum()
