@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from polychotomy import Code, make_code
-from polychotomy.probability import _twins, solve
-from polychotomy.probability._compiled import _least_norm, _nearest_point
+from polychotomy.probability import _compiled, _least_norm, _twins, solve
+from polychotomy.probability._compiled import _nearest_point
 
 KINDS = ("noisy", "consistent", "nearly consistent", "certain", "random")
 SIZES = [(3, 1), (5, 3), (12, 7), (12, 20), (30, 8), (30, 25), (60, 59), (60, 90)]
@@ -144,12 +144,13 @@ def test_least_norms_and_their_twin_agree_by_either_dual(zeros, rng):
     for _ in range(5):
         p = rng.dirichlet(np.full(50, 0.2))
         p[:zeros] = 0
+        p /= p.sum()
         twin = _twins.least_norm(p, points)
-        by_zeros, by_multipliers, chosen = p.copy(), p.copy(), p.copy()
-        _least_norm._by_zeros(N, p - N @ p, by_zeros)
-        assert _least_norm._by_multipliers(points, p - N @ p, by_multipliers)
-        _least_norm.least_norm(points, N, chosen)
-        for found in (by_zeros, by_multipliers, chosen):
+        by_zeros, chosen = p[np.newaxis].copy(), p[np.newaxis].copy()
+        _compiled.least_norms(N, 50, by_zeros, np.ones(1, dtype=bool))
+        _least_norm.take_least_norms(chosen, points, N, np.ones(1, dtype=bool))
+        by_multipliers = _least_norm.by_multipliers(points, p, p - N @ p > 0)
+        for found in (by_zeros[0], by_multipliers, chosen[0]):
             np.testing.assert_allclose(found, twin, atol=1e-6)
 
 

@@ -9,6 +9,12 @@ from numpy.typing import NDArray
 from polychotomy.arrays import Array
 from polychotomy.codes import Code
 from polychotomy.parallel import map_tasks
+from polychotomy.probability._least_norm import (
+    Mask,
+    projector,
+    take_least_norm_on_face,
+    take_least_norms,
+)
 
 _BLOCK_ENTRIES = 2**18
 
@@ -28,13 +34,14 @@ def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array
     if code.is_one_vs_one:  # the same minimum, where p ≥ 0 is never active
         return coupling(binary, code, n_jobs)
     if _leaves_open(code):
-        entries, N = _entries(code), _projector(code)
-        return _by_blocks(
-            binary,
-            code,
-            n_jobs,
-            lambda q, out: _compiled.least_squares_few(2 * q - 1, entries, N, out),
-        )
+        entries, choose = _entries(code), _choose_least_norm(code)
+
+        def solve_few(q: Array, out: Array) -> None:
+            faces = np.empty(out.shape, dtype=bool)
+            _compiled.least_squares_few(2 * q - 1, entries, out, faces)
+            choose(q, out, faces)
+
+        return _by_blocks(binary, code, n_jobs, solve_few)
     shift = float(code.n_problems)
     if not code.is_strict:
         sides = _sides(code)
@@ -82,15 +89,14 @@ def kullback_leibler(
     from polychotomy.probability import _compiled
 
     weights, last = sample_counts / sample_counts.sum(), (tol, max_iter)
-    if code.is_strict:
-        entries, N = _entries(code), _projector(code)
-    else:
-        sides = _sides(code)
+    sides, entries, choose = _sides(code), _entries(code), _choose_least_norm(code)
 
     def solve(q: Array, out: Array) -> int:
         steps = np.empty(len(q), dtype=np.int64)
         if code.is_strict:
-            _compiled.kullback_leibler_strict(q, weights, entries, N, *last, out, steps)
+            faces = np.empty(out.shape, dtype=bool)
+            _compiled.kullback_leibler_strict(q, weights, entries, *last, out, faces, steps)
+            choose(q, out, faces)
         else:
             _compiled.kullback_leibler(q, weights, *sides, *last, out, steps)
         return int((steps < 0).sum())
@@ -117,21 +123,23 @@ def _entries(code: Code) -> Array:
     return np.ascontiguousarray(code.matrix.T, dtype=float)
 
 
-def _projector(code: Code) -> Array:
-    """Return the projector on the d with Aᵀd = 0 and Σd = 0, of shape 0 × 0 if there is none.
+def _choose_least_norm(code: Code) -> Callable[[Array, Array, Mask], None]:
+    """Return a function of q, minimisers and faces that overwrites those that are not unique."""
+    if not _leaves_open(code):
+        return lambda q, out, faces: None
+    points = np.vstack([_entries(code), np.ones(code.n_classes)])
+    N = projector(points) if code.is_strict else None
 
-    For codes with zeros it differs from sample to sample and is 0 × 0 as well.
-    """
-    if not (code.is_strict and _leaves_open(code)):
-        return np.empty((0, 0))
-    from scipy.linalg import qr
+    def choose(q: Array, out: Array, faces: Mask) -> None:
+        several = faces.sum(axis=1) > (out > 0).sum(axis=1)
+        whole = several & faces.all(axis=1) & code.is_strict
+        if N is not None:
+            take_least_norms(out, points, N, whole)
+        for i in np.flatnonzero(several & ~whole):
+            r = np.append(2 * q[i] - 1, 0.0)[:, np.newaxis]
+            take_least_norm_on_face(out[i], points - r * np.abs(points), faces[i])
 
-    k = code.n_classes
-    basis, R, _ = qr(np.c_[code.matrix, np.ones(k)], mode="economic", pivoting=True)
-    sizes = np.abs(np.diag(R))
-    basis = basis[:, sizes > 1e-10 * sizes[0]]
-    projector: Array = np.eye(k) - basis @ basis.T
-    return projector
+    return choose
 
 
 def _sides(code: Code) -> _Sides:

@@ -2,6 +2,7 @@
 
 from polychotomy.probability._compiled._divergence import kullback_leibler
 from polychotomy.probability._compiled._few_problems import least_squares_few
+from polychotomy.probability._compiled._least_norm import least_norms
 from polychotomy.probability._compiled._least_squares import (
     coupling,
     least_squares,
@@ -14,6 +15,7 @@ __all__ = [
     "coupling",
     "kullback_leibler",
     "kullback_leibler_strict",
+    "least_norms",
     "least_squares",
     "least_squares_few",
     "least_squares_strict",

@@ -1,20 +1,13 @@
-"""The point of least norm among those with the same image, for solutions that are not unique.
+"""The point of least norm among those with the same image, by its entries that are 0.
 
-Minimise ½|p|² over the p ≥ 0 with Cp = Cp₀, where the columns of C (d × f) are points. There are
-two duals, and the one with fewer variables is solved:
+Minimise ½|p|² over the p ≥ 0 with Cp = Cp₀. With the projector N = I − C⁺C on the directions that
+leave Cp unchanged, the optimality conditions are
 
-1. With the projector N = I − C⁺C on the directions that leave Cp unchanged, the optimality
-   conditions are
+    p = p₀ − Np₀ + Ns ≥ 0,    s ≥ 0,    sᵀp = 0,
 
-       p = p₀ − Np₀ + Ns ≥ 0,    s ≥ 0,    sᵀp = 0,
-
-   which are those of ½ sᵀNs + (p₀ − Np₀)ᵀs over s ≥ 0. That is solved as in ``_nearest_point``,
-   with a support for the entries of p that are 0. An entry that depends on the others, which
-   happens here only, takes the place of one of them. Stopping rule: no p_c is below −1e-13.
-2. p = max(0, Cᵀλ), where λ minimises the convex function ψ(λ) = ½ |max(0, Cᵀλ)|² − (Cp₀)ᵀλ in d
-   dimensions. As ψ is piecewise quadratic, Newton's method with C_P C_Pᵀ, P the entries with p_c >
-   0, ends after finitely many steps (Qi and Sun, 1993); steps are halved until ψ decreases.
-   Stopping rule: no entry of Cp differs from Cp₀ by more than 1e-12 times the largest.
+which are those of ½ sᵀNs + (p₀ − Np₀)ᵀs over s ≥ 0. That is solved as in ``_nearest_point``, with a
+support for the entries of p that are 0. An entry that depends on the others, which happens here
+only, takes the place of one of them. Stopping rule: no p_c is below −1e-13.
 """
 
 import numpy as np
@@ -25,54 +18,14 @@ from polychotomy.probability._compiled._nearest_point import (
     extend,
     leave,
     make_room,
-    products,
     steepest,
     towards_minimum,
 )
-from polychotomy.probability._compiled._simplex import back_substitute, compiled, factor
+from polychotomy.probability._compiled._simplex import compiled
 
 _LEAST = 1e-13
 _DEPENDENT = 1e-10
 _ROUNDS = 10
-_STEPS = 30
-_TOLERANCE = 1e-12
-_RIDGE = 1e-13
-_SUFFICIENT = 1e-4
-_ROUNDING = 1e-15
-
-
-@compiled
-def _independent(S):  # pragma: no cover - compiled
-    """Return indices of a largest set of independent rows of a semidefinite matrix S."""
-    d = S.shape[0]
-    U, kept, n = S.copy(), np.empty(d, dtype=np.int64), 0
-    for j in range(d):
-        if U[j, j] <= _DEPENDENT * S[j, j]:
-            continue
-        kept[n] = j
-        n += 1
-        for i in range(j + 1, d):
-            f = U[j, i] / U[j, j]
-            for t in range(i, d):
-                U[i, t] -= f * U[j, t]
-    return kept[:n]
-
-
-@compiled
-def projector(C):  # pragma: no cover - compiled
-    """Return I − C⁺C of C (d × f), whatever its rank."""
-    f = C.shape[1]
-    S = np.dot(C, C.T)
-    kept = _independent(S)
-    rows, square = np.empty((kept.shape[0], f)), np.empty((kept.shape[0], kept.shape[0]))
-    for i in range(kept.shape[0]):
-        rows[i] = C[kept[i]]
-        for j in range(kept.shape[0]):
-            square[i, j] = S[kept[i], kept[j]]
-    N = -np.dot(rows.T, np.dot(np.linalg.inv(square), rows))
-    for c in range(f):
-        N[c, c] += 1.0
-    return N
 
 
 @compiled
@@ -115,11 +68,11 @@ def _exchange(N, c, on_plane, m, room):  # pragma: no cover - compiled
 
 @compiled
 def _by_zeros(N, on_plane, p):  # pragma: no cover - compiled
-    """Write the point of least norm to p by the first dual, from p₀ − Np₀; False if it fails."""
+    """Write the point of least norm to p from p₀ − Np₀; False if it fails."""
     f = p.shape[0]
     room = make_room(min(f, round(np.trace(N))) + 2, f)
     support, rows, U, y, x, best, chosen = room
-    slopes, m = np.empty(f), 0
+    slopes, m = np.empty(f), np.int64(0)
     for _ in range(_ROUNDS * f):
         m = towards_minimum(m, rows, U, y, x, best, support)
         for c in range(f):
@@ -147,87 +100,25 @@ def _by_zeros(N, on_plane, p):  # pragma: no cover - compiled
 
 
 @compiled
-def _half_square(u):  # pragma: no cover - compiled
-    total = 0.0
-    for c in range(u.shape[0]):
-        total += max(u[c], 0.0) ** 2
-    return 0.5 * total
+def least_norms(N, most, out, open_):  # pragma: no cover - compiled
+    """Overwrite rows of `out`, some p₀, by the points of least norm.
 
-
-@compiled
-def _newton_step(C, inside, g, step):  # pragma: no cover - compiled
-    """Write −(C_P C_Pᵀ)⁻¹ g for the columns inside."""
-    d = C.shape[0]
-    members = np.flatnonzero(inside)
-    some = np.empty((d, members.shape[0]))
-    for s in range(d):
-        for i in range(members.shape[0]):
-            some[s, i] = C[s, members[i]]
-    J, U, order = np.dot(some, some.T), np.empty((d, d)), np.arange(d)
-    ridge = _RIDGE * np.trace(J)
-    while not factor(J, ridge, order, d, U):
-        ridge *= 10.0
-    back_substitute(U, d, -g, step)
-
-
-@compiled
-def _by_multipliers(C, on_plane, p):  # pragma: no cover - compiled
-    """Write the point of least norm to p by the second dual; False without convergence."""
-    d, f = C.shape
-    w = np.dot(C, p)
-    lam, step, g = np.zeros(d), np.empty(d), -w
-    u, along, inside = np.zeros(f), np.empty(f), on_plane > 0.0
-    for _ in range(_STEPS):
-        _newton_step(C, inside, g, step)
-        products(C, step, along)
-        t, value, slope = 1.0, _half_square(u) - dot(w, lam, d), dot(g, step, d)
-        for _ in range(_STEPS):
-            here = _half_square(u + t * along) - dot(w, lam + t * step, d)
-            if here <= value + _SUFFICIENT * t * slope + _ROUNDING * abs(value):
-                break
-            t *= 0.5
-        lam += t * step
-        u += t * along
-        inside = u > 0.0
-        g = np.dot(C, np.maximum(u, 0.0)) - w
-        if np.abs(g).max() <= _TOLERANCE * np.abs(w).max():
-            p[:] = np.maximum(u, 0.0)
-            return True
-    return False
-
-
-@compiled
-def least_norm(C, N, p):  # pragma: no cover - compiled
-    """Overwrite p, some p₀, by the point of least norm, with C (d × f) and its projector N.
-
-    Either dual takes over where the other fails by rounding; if both do, p₀ stays.
+    Parameters: N (k × k); the most entries below 0 in p₀ − Np₀ to start from; p (n × k); the rows
+    that are not unique (n), which becomes those that are left: beyond `most`, or by rounding.
     """
-    on_plane = p - np.dot(N, p)
-    if on_plane.min() >= -_LEAST:
-        p[:] = np.maximum(on_plane, 0.0)
-    elif (on_plane < 0.0).sum() < C.shape[0]:
-        if not _by_zeros(N, on_plane, p):
-            _by_multipliers(C, on_plane, p)
-    elif not _by_multipliers(C, on_plane, p):
-        _by_zeros(N, on_plane, p)
-
-
-@compiled
-def least_norm_on_face(points, face, N, p):  # pragma: no cover - compiled
-    """Overwrite p by the point of least norm with the same image, of the classes of the face.
-
-    Parameters: points (d × k); which classes (k); the projector of all classes (k × k), or 0 × 0
-    where it is not known; p (k), 0 outside the face.
-    """
-    f = face.sum()
-    if f == face.shape[0] and N.shape[0] == f:
-        least_norm(points, N, p)
-    elif f > (p > 0.0).sum():
-        members = np.flatnonzero(face)
-        C, some = np.empty((points.shape[0], f)), p[members]
-        for s in range(points.shape[0]):
-            for i in range(f):
-                C[s, i] = points[s, members[i]]
-        least_norm(C, projector(C), some)
-        p[members] = some
-    p /= p.sum()
+    k = out.shape[1]
+    on_plane = np.empty(k)
+    for i in range(out.shape[0]):
+        if not open_[i]:
+            continue
+        below = 0
+        for c in range(k):
+            on_plane[c] = out[i, c] - dot(N[c], out[i], k)
+            if on_plane[c] < -_LEAST:
+                below += 1
+        if below == 0:
+            for c in range(k):
+                out[i, c] = max(on_plane[c], 0.0)
+            open_[i] = False
+        elif below <= most:
+            open_[i] = not _by_zeros(N, on_plane, out[i])

@@ -202,7 +202,7 @@ def start(points, room, slopes):  # pragma: no cover - compiled
     support[0] = np.argmin(slopes)
     join(points, support[0], 0, rows, U, y, best)
     x[0] = 1.0 / slopes[support[0]]
-    return 1
+    return np.int64(1)
 
 
 @compiled

@@ -19,13 +19,12 @@ Stopping rule: with ρ the largest relative change of a P_s with q_s > 0, or an 
 error of Newton's model is of the order ρ, and the next step shorter by that factor. The last step
 is a whole one with ρ² ≤ `tol`, or one that does not decrease D.
 
-The minimum determines v. Of the p with Aᵀp = v, the one of least norm is returned.
+The minimum determines v. ``_least_norm`` chooses among the p with Aᵀp = v.
 """
 
 import numpy as np
 
 from polychotomy.probability._compiled._few_problems import write_shares
-from polychotomy.probability._compiled._least_norm import least_norm_on_face
 from polychotomy.probability._compiled._nearest_point import join, make_room, nearest_point, start
 from polychotomy.probability._compiled._simplex import compiled, compiled_sums
 
@@ -173,16 +172,21 @@ def _step(p, P, M, value, q, weights, far, far_P, far_M, tol):  # pragma: no cov
 
 
 @compiled
-def _face(p, P, M, q, weights, entries, slopes):  # pragma: no cover - compiled
-    """Return which classes can have a share in the minimum."""
-    mean = 0.0
-    slopes[:] = 0.0
+def _write_face(p, P, M, q, weights, entries, slopes, face):  # pragma: no cover - compiled
+    """Write which classes can have a share in the minimum, and make p sum to 1."""
+    k = p.shape[0]
+    mean, total = 0.0, 0.0
+    for c in range(k):
+        slopes[c] = 0.0
+        total += p[c]
     for s in range(q.shape[0]):
         slope = _slope(P[s], M[s], q[s], weights[s])
         mean += slope * (P[s] - M[s])
-        for c in range(p.shape[0]):
+        for c in range(k):
             slopes[c] += slope * entries[s, c]
-    return (slopes - mean < _FLAT) | (p > 0.0)
+    for c in range(k):
+        p[c] /= total
+        face[c] = slopes[c] - mean < _FLAT or p[c] > 0.0
 
 
 @compiled
@@ -191,16 +195,18 @@ def _newton(p, q, weights, entries, m, room, points, slopes, far, sums, tol, max
     k = p.shape[0]
     P, M, far_P, far_M = sums
     z = np.empty(points.shape[0])
-    p[:] = 1.0 / k
-    _sums(p, entries, P, M)
-    weight = 1.0 if _is_inside(P, M, 0.1 * far_P, 0.1 * far_M, q) else 0.9
-    p[:] = (1.0 - weight) / k + weight * far
+    weight = 1.0
+    for s in range(q.shape[0]):
+        if far_P[s] < 0.1 * q[s] or far_M[s] < 0.1 * (1.0 - q[s]):
+            weight = 0.9
+    for c in range(k):
+        p[c] = (1.0 - weight) / k + weight * far[c]
     _sums(p, entries, P, M)
     value = _value(P, M, q, weights)
     for step in range(max_iter):
         _write_model(P, M, q, weights, entries, points)
         m = nearest_point(points, _refactor(points, m, room), room, z, slopes)
-        write_shares(m, room[0], room[4], far)
+        write_shares(m, room, far)
         _sums(far, entries, far_P, far_M)
         value, ends = _step(p, P, M, value, q, weights, far, far_P, far_M, tol)
         if ends:
@@ -210,34 +216,34 @@ def _newton(p, q, weights, entries, m, room, points, slopes, far, sums, tol, max
 
 @compiled
 def kullback_leibler_strict(
-    q, weights, entries, N, tol, max_iter, out, steps
+    q, weights, entries, tol, max_iter, out, faces, steps
 ):  # pragma: no cover - compiled
     """Solve samples of a strict code; `steps` receives the number of steps, −1 without convergence.
 
-    Parameters: q (n × ℓ); w (ℓ); A's transpose (ℓ × k); the projector of all classes (k × k), 0 × 0
-    where p is unique; `tol`; the most steps; the result (n × k); the numbers of steps (n).
+    Parameters: q (n × ℓ); w (ℓ); A's transpose (ℓ × k); `tol`; the most steps; the result (n × k);
+    the classes that can take part in a minimiser (n × k); the numbers of steps (n).
     """
     ell, k = entries.shape
     points, z, slopes = np.empty((ell + 1, k)), np.empty(ell + 1), np.empty(k)
     room, far = make_room(min(k, ell + 1), ell + 1), np.empty(k)
     sums = (np.empty(ell), np.empty(ell), np.empty(ell), np.empty(ell))
-    P, M, far_P, far_M = sums
-    plain, face = np.ones((ell + 1, k)), np.empty(k, dtype=np.bool_)
-    plain[:ell] = entries
+    known = np.empty(ell)
     for i in range(q.shape[0]):
-        p, known = out[i], np.where(q[i] < _CERTAIN, 0.0, q[i])
+        for s in range(ell):
+            known[s] = q[i, s] if q[i, s] >= _CERTAIN else 0.0
         _write_least_squares(known, weights, entries, points)
         m = nearest_point(points, start(points, room, slopes), room, z, slopes)
-        write_shares(m, room[0], room[4], far)
-        _sums(far, entries, far_P, far_M)
-        if np.abs(far_P - known).max() <= _FITS:  # D is flat there
-            p[:], face[:], steps[i] = far, True, 1
+        write_shares(m, room, far)
+        _sums(far, entries, sums[2], sums[3])
+        misfit = 0.0
+        for s in range(ell):
+            misfit = max(misfit, abs(sums[2][s] - known[s]))
+        if misfit <= _FITS:  # D is flat there
+            steps[i] = 1
+            for c in range(k):
+                out[i, c], faces[i, c] = far[c], True
         else:
             steps[i] = _newton(
-                p, known, weights, entries, m, room, points, slopes, far, sums, tol, max_iter
+                out[i], known, weights, entries, m, room, points, slopes, far, sums, tol, max_iter
             )
-            face[:] = _face(p, P, M, known, weights, entries, slopes)
-        if N.shape[0] > 0:
-            least_norm_on_face(plain, face, N, p)
-        else:
-            p /= p.sum()
+            _write_face(out[i], sums[0], sums[1], known, weights, entries, slopes, faces[i])
