@@ -17,6 +17,7 @@ from polychotomy.probability._least_norm import (
 )
 
 _BLOCK_ENTRIES = 2**18
+_MOST_IN_LANES = 64  # classes, whose matrices of eight samples fit into the cache
 
 
 class _Sides(NamedTuple):
@@ -72,9 +73,9 @@ def coupling(binary: Array, code: Code, n_jobs: int | None = None) -> Array:
     from polychotomy.probability import _compiled
 
     sides, shift = _sides(code), float(code.n_classes)
-    return _by_blocks(
-        binary, code, n_jobs, lambda q, out: _compiled.coupling(2 * q - 1, *sides, shift, out)
-    )
+    few = code.n_classes <= _MOST_IN_LANES
+    function = _compiled.coupling_lanes if few else _compiled.coupling
+    return _by_blocks(binary, code, n_jobs, lambda q, out: function(2 * q - 1, *sides, shift, out))
 
 
 def kullback_leibler(

@@ -2,6 +2,7 @@
 
 from polychotomy.probability._compiled._divergence import kullback_leibler
 from polychotomy.probability._compiled._few_problems import least_squares_few
+from polychotomy.probability._compiled._lanes import coupling_lanes
 from polychotomy.probability._compiled._least_norm import least_norms
 from polychotomy.probability._compiled._least_squares import (
     coupling,
@@ -13,6 +14,7 @@ from polychotomy.probability._compiled._strict_divergence import kullback_leible
 
 __all__ = [
     "coupling",
+    "coupling_lanes",
     "kullback_leibler",
     "kullback_leibler_strict",
     "least_norms",
