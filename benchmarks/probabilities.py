@@ -1,19 +1,23 @@
 """Class probabilities: the solvers' speed, and the quality of what comes out, beside peers.
 
     python benchmarks/probabilities.py speed     # CPU seconds, one thread, best of three rounds
-    python benchmarks/probabilities.py quality   # needs POLYCHOTOMY_DATA, a folder of NAME.csv.gz
-    python benchmarks/probabilities.py codes     # likewise
-    python benchmarks/probabilities.py auto      # likewise, all files of the folder
+    python benchmarks/probabilities.py many      # likewise: milliseconds a sample, up to 1000
+    classes python benchmarks/probabilities.py quality   # needs POLYCHOTOMY_DATA, a folder of
+    NAME.csv.gz python benchmarks/probabilities.py codes     # likewise python
+    benchmarks/probabilities.py auto      # likewise, all files of the folder
 
 Speed: a loop over ``scipy.optimize.nnls`` (the sum to 1 as a heavily weighted row) and LIBSVM's own
 coupling, which is ``SVC(probability=True).predict_proba`` less its ``decision_function``.
-Quality: an RBF SVM with C = 10 on standardised features, not tuned; the official split where there
-is one, else ten random ones of 70/30.
-Codes: least squares and Kullback–Leibler on the same binary probabilities, of logistic regression,
-of at most 1000 training samples in the same splits.
-Auto: what ``probability="auto"`` chooses out of fold, beside least squares and Kullback–Leibler of
-the same training: RBF SVMs of about 300 samples of the ten largest classes, calibrated by five
-folds, two draws, about 600 test samples each.
+Many: random strict codes of 10 and 20 log2 k problems, by every method that suits them, for outputs
+that are noisy (see Speed), nearly consistent (a fifth of the noise), consistent, confident (few
+classes share the probability) and certain (confident ones, rounded to 0 and 1); then how other
+codes grow with k, as the slope of log seconds by log k over the last doubling. Quality: an RBF SVM
+with C = 10 on standardised features, not tuned; the official split where there is one, else ten
+random ones of 70/30. Codes: least squares and Kullback–Leibler on the same binary probabilities, of
+logistic regression, of at most 1000 training samples in the same splits. Auto: what
+``probability="auto"`` chooses out of fold, beside least squares and Kullback–Leibler of the same
+training: RBF SVMs of about 300 samples of the ten largest classes, calibrated by five folds, two
+draws, about 600 test samples each.
 """
 
 import argparse
@@ -48,6 +52,7 @@ from polychotomy import CodeClassifier, make_code
 from polychotomy.assess import brier_score, expected_calibration_error
 from polychotomy.classifiers import with_rules
 from polychotomy.probability import solve
+from probabilities_of_many import many
 
 RIVALS = ("all", "the peers")
 CODES = ("one_vs_rest", "dense_random", "sparse_random", "bch", "adjacent")
@@ -395,11 +400,13 @@ def store(name, rows):
 def main():
     """Run what is asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=["speed", "quality", "codes", "auto"])
-    parser.add_argument("--data", nargs="*", default=DATA_SETS, help="for all but speed")
+    parser.add_argument("what", choices=["speed", "many", "quality", "codes", "auto"])
+    parser.add_argument("--data", nargs="*", default=DATA_SETS, help="for all but speed and many")
     options = parser.parse_args()
     if options.what == "speed":
         speed()
+    elif options.what == "many":
+        store("probabilities-many", many(best_of))
     elif options.what == "auto" and options.data is DATA_SETS:
         files = Path(os.environ["POLYCHOTOMY_DATA"]).glob("*.*z")
         auto(sorted(path.name.partition(".")[0] for path in files))

@@ -106,6 +106,16 @@ def test_kernels_and_twins_agree(code, rng):
         np.testing.assert_allclose(solve(q, code, "coupling"), twin, atol=1e-10)
 
 
+@pytest.mark.parametrize("k", [3, 5, 64, 65])
+@pytest.mark.parametrize("n", [1, 8, 13])
+def test_coupling_of_eight_samples_at_a_time_and_its_twin_agree(k, n, rng):
+    code = make_code("one_vs_one", k)
+    q = rng.random((n, code.n_problems))
+    twin = np.array([_twins.coupling(qi, code) for qi in q])
+    np.testing.assert_allclose(solve(q, code, "coupling"), twin, atol=1e-10)
+    np.testing.assert_array_equal(solve(q[-1:], code, "coupling"), solve(q, code, "coupling")[-1:])
+
+
 @pytest.mark.parametrize("name", ["one_vs_one", "one_vs_rest", "sparse_random", "bch"])
 def test_kullback_leibler_reaches_what_many_plain_steps_reach(name, rng):
     code = make_code(name, 5, random_state=0)

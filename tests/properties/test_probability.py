@@ -59,3 +59,30 @@ def test_turning_a_problem_turns_its_probability(data):
         solve(q, code, "least_squares"),
         atol=1e-6,
     )
+
+
+@given(st.data())
+def test_kullback_leibler_is_a_minimum_for_any_strict_code_and_input(data):
+    """The gap pᵀg − min g bounds what D is above its minimum, as D is convex."""
+    code = data.draw(codes(strict=True).filter(lambda code: code.is_strict))
+    q = data.draw(binaries(code))
+    p = solve(q, code, "kullback_leibler")
+    assert p.min() >= 0
+    np.testing.assert_allclose(p.sum(axis=1), 1, atol=1e-12)
+    counts = np.ones(code.n_problems)
+    for pi, qi in zip(p, np.where(q < 1e-30, 0, q), strict=True):
+        assert _twins.divergence_gap(pi, qi, code, counts) < 1e-6
+
+
+@given(st.data())
+def test_relabelling_permutes_kullback_leibler_of_strict_codes(data):
+    code = data.draw(codes(strict=True).filter(lambda code: code.is_strict))
+    q = data.draw(binaries(code))
+    rows = data.draw(st.permutations(range(code.n_classes)))
+    columns = data.draw(st.permutations(range(code.n_problems)))
+    other = Code(code.matrix[rows][:, columns])
+    np.testing.assert_allclose(
+        solve(q[:, columns], other, "kullback_leibler"),
+        solve(q, code, "kullback_leibler")[:, rows],
+        atol=1e-4,
+    )

@@ -9,8 +9,15 @@ from numpy.typing import NDArray
 from polychotomy.arrays import Array
 from polychotomy.codes import Code
 from polychotomy.parallel import map_tasks
+from polychotomy.probability._least_norm import (
+    Mask,
+    projector,
+    take_least_norm_on_face,
+    take_least_norms,
+)
 
 _BLOCK_ENTRIES = 2**18
+_MOST_IN_LANES = 64  # classes, whose matrices of eight samples fit into the cache
 
 
 class _Sides(NamedTuple):
@@ -27,6 +34,15 @@ def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array
 
     if code.is_one_vs_one:  # the same minimum, where p ≥ 0 is never active
         return coupling(binary, code, n_jobs)
+    if _leaves_open(code):
+        entries, choose = _entries(code), _choose_least_norm(code)
+
+        def solve_few(q: Array, out: Array) -> None:
+            faces = np.empty(out.shape, dtype=bool)
+            _compiled.least_squares_few(2 * q - 1, entries, out, faces)
+            choose(q, out, faces)
+
+        return _by_blocks(binary, code, n_jobs, solve_few)
     shift = float(code.n_problems)
     if not code.is_strict:
         sides = _sides(code)
@@ -57,9 +73,9 @@ def coupling(binary: Array, code: Code, n_jobs: int | None = None) -> Array:
     from polychotomy.probability import _compiled
 
     sides, shift = _sides(code), float(code.n_classes)
-    return _by_blocks(
-        binary, code, n_jobs, lambda q, out: _compiled.coupling(2 * q - 1, *sides, shift, out)
-    )
+    few = code.n_classes <= _MOST_IN_LANES
+    function = _compiled.coupling_lanes if few else _compiled.coupling
+    return _by_blocks(binary, code, n_jobs, lambda q, out: function(2 * q - 1, *sides, shift, out))
 
 
 def kullback_leibler(
@@ -73,15 +89,58 @@ def kullback_leibler(
     """Return the minimisers of the weighted divergence, and the number without convergence."""
     from polychotomy.probability import _compiled
 
-    sides, weights = _sides(code), sample_counts / sample_counts.sum()
+    weights, last = sample_counts / sample_counts.sum(), (tol, max_iter)
+    sides, entries, choose = _sides(code), _entries(code), _choose_least_norm(code)
 
     def solve(q: Array, out: Array) -> int:
         steps = np.empty(len(q), dtype=np.int64)
-        _compiled.kullback_leibler(q, weights, *sides, tol, max_iter, out, steps)
+        if code.is_strict:
+            faces = np.empty(out.shape, dtype=bool)
+            _compiled.kullback_leibler_strict(q, weights, entries, *last, out, faces, steps)
+            choose(q, out, faces)
+        else:
+            _compiled.kullback_leibler(q, weights, *sides, *last, out, steps)
         return int((steps < 0).sum())
 
     solved = _map_blocks(binary, code, n_jobs, solve)
     return np.concatenate([p for p, _ in solved]), sum(unfinished for _, unfinished in solved)
+
+
+def normal_matrices(binary: Array, code: Code) -> Array:
+    """Return N = BᵀB of each sample (n × k × k), see ``_compiled``."""
+    from polychotomy.probability import _compiled
+
+    normal = np.empty((len(binary), code.n_classes, code.n_classes))
+    _compiled.normal_matrices(2 * binary - 1, *_sides(code), normal)
+    return normal
+
+
+def _leaves_open(code: Code) -> bool:
+    """Whether some classes' probabilities are not determined; ``unidentified`` takes k³ steps."""
+    return code.n_problems + 1 < code.n_classes or bool(code.unidentified)
+
+
+def _entries(code: Code) -> Array:
+    return np.ascontiguousarray(code.matrix.T, dtype=float)
+
+
+def _choose_least_norm(code: Code) -> Callable[[Array, Array, Mask], None]:
+    """Return a function of q, minimisers and faces that overwrites those that are not unique."""
+    if not _leaves_open(code):
+        return lambda q, out, faces: None
+    points = np.vstack([_entries(code), np.ones(code.n_classes)])
+    N = projector(points) if code.is_strict else None
+
+    def choose(q: Array, out: Array, faces: Mask) -> None:
+        several = faces.sum(axis=1) > (out > 0).sum(axis=1)
+        whole = several & faces.all(axis=1) & code.is_strict
+        if N is not None:
+            take_least_norms(out, points, N, whole)
+        for i in np.flatnonzero(several & ~whole):
+            r = np.append(2 * q[i] - 1, 0.0)[:, np.newaxis]
+            take_least_norm_on_face(out[i], points - r * np.abs(points), faces[i])
+
+    return choose
 
 
 def _sides(code: Code) -> _Sides:

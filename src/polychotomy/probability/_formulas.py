@@ -5,6 +5,7 @@ import numpy as np
 from polychotomy.arrays import Array, Indices
 from polychotomy.codes import Code, RuleMatrix, column_blocks
 from polychotomy.decoding import count_votes
+from polychotomy.probability import _batches
 
 _BLOCK_ENTRIES = 2**22
 _LEAST = 1e-300
@@ -104,20 +105,20 @@ def _log_sides(binary: Array) -> tuple[Array, Array]:
 def inverse(binary: Array, code: Code) -> Array:
     """Return least squares subject to Σp = 1 only, clipped at 0 and normalised.
 
-    Mills, section 2.1. As |Qp − r|² = pᵀNp on the plane Σp = 1 (see ``_compiled``), the solution is
-    proportional to (N + 11ᵀ)⁻¹1. N is quadratic in r and computed for a block of samples by two
-    matrix products.
+    Mills, section 2.1. Where the solution is not unique, it is the one of least norm. As
+    |Qp − r|² = pᵀNp on the plane Σp = 1 (see ``_compiled``), it is proportional to (N + 11ᵀ)⁺1. For
+    strict codes that is p = 1/k + Z⁺(r − m) for all samples, where m is the mean of A's rows and Z
+    has the columns A_c − m.
     """
-    A = code.matrix.astype(float)
-    B = np.abs(A)
-    k = code.n_classes
-    linear = (np.einsum("cs,ds->scd", A, B) + np.einsum("cs,ds->scd", B, A)).reshape(-1, k * k)
-    square = np.einsum("cs,ds->scd", B, B).reshape(-1, k * k)
-    result = np.empty((len(binary), k))
-    size = max(1, _BLOCK_ENTRIES // (k * k))
+    if code.is_strict:
+        A = code.matrix.astype(float)
+        mean = A.mean(axis=0)
+        deviations = (2 * binary - 1 - mean) @ np.linalg.pinv((A - mean).T, rcond=1e-10).T
+        return _shares(np.maximum(1 / code.n_classes + deviations, 0))
+    result = np.empty((len(binary), code.n_classes))
+    size = max(1, _BLOCK_ENTRIES // code.n_classes**2)
     for start in range(0, len(binary), size):
-        r = 2 * binary[start : start + size] - 1
-        normal = A @ A.T + (r**2 @ square - r @ linear).reshape(-1, k, k)
+        normal = _batches.normal_matrices(binary[start : start + size], code)
         result[start : start + size] = np.linalg.pinv(normal + 1, hermitian=True).sum(axis=2)
     return _shares(np.maximum(result, 0))
 

@@ -121,9 +121,11 @@ def solve(
         - ``"coupling"``: Wu, Lin and Weng's second method (one-vs-one only), which has the same
           minimiser;
         - ``"kullback_leibler"``: the minimiser of Σ_s n_s KL(q_s ‖ p(+)/p(±)), Zadrozny's
-          generalisation of Hastie and Tibshirani's method;
+          generalisation of Hastie and Tibshirani's method; where that is not unique, for strict
+          codes the one of smallest norm;
         - ``"orthogonal"``: Mills' iteration (strict orthogonal codes only);
-        - ``"inverse"``: least squares without constraints, then clipped, for comparison;
+        - ``"inverse"``: least squares without p ≥ 0, of smallest norm, then clipped, for
+          comparison;
         - ``"product"``: Π_s of q_s or 1 − q_s, as if the problems were independent, divided by its
           sum (strict codes only); of a trellis, the most probable classes are found without all;
         - ``"normalise"``: q divided by its sum (one-vs-rest only);
@@ -136,7 +138,8 @@ def solve(
         n_s for ``"kullback_leibler"``, the number of samples each problem was trained on; equal
         by default.
     tol : float, default=1e-8
-        ``"kullback_leibler"`` stops when no probability changes by more.
+        ``"kullback_leibler"`` stops when no probability, of a class or, for strict codes, of a
+        side, changes by more.
     max_iter : int, default=200
         Maximum number of steps of ``"kullback_leibler"``; a ConvergenceWarning is raised if they
         do not suffice.
@@ -150,9 +153,12 @@ def solve(
 
     Notes
     -----
-    The solvers are compiled on first use, which takes some seconds, and cached on disk. A sample
-    costs O(k³) and, for codes with zeros, O(Σ_s m_s²) for problems of m_s classes. Samples are
-    processed in blocks, so little memory is needed beyond input and output.
+    The solvers are compiled on first use, which takes up to a quarter of a minute, and cached on
+    disk. A sample costs O(k³) and, for codes with zeros, O(Σ_s m_s²) for problems of m_s classes.
+    Where problems are fewer than classes, least squares, and Kullback–Leibler of strict codes,
+    work in the ℓ dimensions of the problems: a change of the support costs O(kℓ + ℓ²). Such a code
+    does not determine all probabilities; ``Code.unidentified`` lists the classes it leaves open.
+    Samples are processed in blocks, so little memory is needed beyond input and output.
 
     References
     ----------

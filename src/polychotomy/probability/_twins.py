@@ -1,6 +1,7 @@
 """NumPy versions of the compiled solvers, slow and obvious, for the tests to compare with."""
 
 import numpy as np
+from scipy.optimize import nnls
 from scipy.special import xlogy
 
 from polychotomy.arrays import Array
@@ -22,13 +23,22 @@ def kkt_residual(p: Array, q: Array, code: Code) -> float:
 
 
 def least_squares(q: Array, code: Code) -> Array:
-    """Return the minimiser for one sample by Lawson and Hanson's method with Σp = 1.
+    """Return the minimiser for one sample, see ``nearest_point``."""
+    return _minimise(normal_matrix(q, code))
+
+
+def nearest_point(points: Array) -> Array:
+    """Return the p on the simplex that minimises |Σ_c p_c b_c|, b_c the columns (d × k)."""
+    return _minimise(points.T @ points)
+
+
+def _minimise(N: Array) -> Array:
+    """Minimise pᵀNp by Lawson and Hanson's method with Σp = 1.
 
     Starting from the best single class, the class with the most negative slack joins the support.
     If the solution on the support leaves the simplex, move towards it up to the border and drop
     the class that becomes zero there.
     """
-    N = normal_matrix(q, code)
     tolerance = 1e-13 * np.trace(N)
     support = [int(np.argmin(np.diag(N)))]
     p = np.zeros(len(N))
@@ -50,6 +60,26 @@ def least_squares(q: Array, code: Code) -> Array:
             p[stops] = 0.0
             support.remove(stops)
         p = best
+
+
+def least_norm(p: Array, points: Array) -> Array:
+    """Return the p' ≥ 0 of least norm with Cp' = Cp, C = `points` (d × k), to about 1e-7.
+
+    Lawson and Hanson's method, as in SciPy, with the equations as heavily weighted rows.
+    """
+    heavy = 1e4
+    rows = np.vstack([heavy * points, np.eye(len(p))])
+    return np.asarray(nnls(rows, np.append(heavy * points @ p, np.zeros(len(p))), maxiter=10**4)[0])
+
+
+def divergence_gap(p: Array, q: Array, code: Code, counts: Array) -> float:
+    """Return an upper bound of D(p) − min D for a strict code: pᵀg − min g, as D is convex."""
+    plus, minus = p @ (code.matrix == 1), p @ (code.matrix == -1)
+    up = np.divide(q, plus, out=np.zeros_like(q), where=q > 0)
+    down = np.divide(1 - q, minus, out=np.zeros_like(q), where=q < 1)
+    weights = counts / counts.sum()
+    g = -((code.matrix == 1) @ (weights * up) + (code.matrix == -1) @ (weights * down))
+    return float(p @ g - g.min())
 
 
 def coupling(q: Array, code: Code) -> Array:

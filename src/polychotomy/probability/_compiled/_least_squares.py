@@ -73,6 +73,13 @@ def _normal_matrix(r, starts, classes, signs, shift, H):  # pragma: no cover - c
 
 
 @compiled
+def normal_matrices(r, starts, classes, signs, out):  # pragma: no cover - compiled
+    """Write N of each sample (n × k × k)."""
+    for i in range(r.shape[0]):
+        _normal_matrix(r[i], starts, classes, signs, 0.0, out[i])
+
+
+@compiled
 def coupling(r, starts, classes, signs, shift, out):  # pragma: no cover - compiled
     """Solve N p = λ1, Σp = 1, the bordered system of Wu, Lin and Weng, by H x = 1, p = x/Σx."""
     n = r.shape[0]

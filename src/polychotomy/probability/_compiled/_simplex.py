@@ -23,6 +23,10 @@ from numba import njit
 
 # NumPy's error model: checks for division by zero would prevent the vectorisation of loops.
 compiled = njit(cache=True, nogil=True, error_model="numpy")
+# The same for functions whose sums may be added up in any order, as vectors do.
+compiled_sums = njit(
+    cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"}
+)
 
 _SMALL_PIVOT = 1e-11
 _RIDGE = 1e-8
