@@ -71,6 +71,7 @@ def test_the_names_of_codes():
         "RuleMatrix",
         "Targets",
         "adjacent",
+        "assigned",
         "available_codes",
         "bch",
         "ALIASES",

@@ -2,14 +2,16 @@
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, get_tags
 
 from polychotomy.arrays import Indices
 from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
 from polychotomy.codes import Code, check_ordered, describe_problems, resolve_code
+from polychotomy.errors import unknown_name
 from polychotomy.learners import Learner
-from polychotomy.structures import single_node
+from polychotomy.structures import class_distances, single_node
 from polychotomy.training import Params, Problems, Trainer, check_pairs
 
 
@@ -55,6 +57,11 @@ default="one_vs_one"
     cv : int, cross-validation generator, iterable or None, default=5
         The folds on whose held-out outputs the calibration is fitted: the problems are trained
         once more for each. None fits it on the outputs of the training samples, as the papers do.
+    assignment : {"similar", "spread"} or None, default=None
+        Which class gets which codeword: ``"similar"`` gives classes whose means are close similar
+        codewords, so that problems are easier to learn, ``"spread"`` different ones, so that more
+        problems separate them; see :func:`~polychotomy.codes.assigned`. None leaves the rows as
+        they are.
     class_order : list, "data" or None, default=None
         The classes from first to last: row r of the code is the r-th class. ``"adjacent"`` needs
         an order, and warns if it has only the alphabet. ``"data"`` takes the order of
@@ -147,6 +154,7 @@ default="one_vs_one"
         calibration: str = "auto",
         cv: Any = 5,
         *,
+        assignment: str | None = None,
         class_order: Any = None,
         class_weight: Any = None,
         n_jobs: int | None = None,
@@ -159,6 +167,7 @@ default="one_vs_one"
         self.probability = probability
         self.calibration = calibration
         self.cv = cv
+        self.assignment = assignment
         self.class_order = class_order
         self.class_weight = class_weight
         self.n_jobs = n_jobs
@@ -176,11 +185,13 @@ default="one_vs_one"
         code = self._code_for(classes, check_random_state(self.random_state))
         if isinstance(self.code, str):
             check_pairs(code, self._base(), X, y)
+        if self.assignment is not None:
+            code = self._assigned(code, X, y, params)
         order = self._order(order, classes, X, y, params)
         nodes, flat = single_node(code, order), code
-        if order is None:
+        if order is None and self.assignment is None:
             check_ordered(self.code, classes)
-        else:
+        elif order is not None:
             flat = code.reordered(nodes[0].child)
         names = tuple(describe_problems(flat.columns, classes))
         return Problems(classes, flat, nodes, names)
@@ -190,6 +201,27 @@ default="one_vs_one"
     ) -> Trainer:
         learner = Learner(self._base(), "estimator", params["estimator"])
         return self._trainer(problems, (learner,), in_batches=in_batches)
+
+    def _assigned(self, code: Code, X: Any, y: Indices | None, params: Params) -> Code:
+        """Return the code with the codewords given to classes by the distances of their means."""
+        if self.assignment not in ("similar", "spread"):
+            raise unknown_name("assignment", self.assignment, ["similar", "spread"])
+        if self.class_order is not None:
+            raise ValueError(
+                "The 'assignment' parameter says which class gets which codeword, and so does "
+                "'class_order'. Give one of them."
+            )
+        if get_tags(self).input_tags.pairwise:
+            raise ValueError(
+                "The 'assignment' parameter needs the means of the classes, for which a "
+                "precomputed kernel is not enough. Give a code with its rows in order."
+            )
+        weight = params.get("sample_weight")
+        distances = class_distances(X, np.asarray(y), "centroid", sample_weight=weight)
+        return code.assigned(distances, similar=self.assignment == "similar")
+
+    def _learns_in_batches(self) -> bool:
+        return self.assignment is None and super()._learns_in_batches()
 
     def _code_for(self, classes: NDArray[Any], rng: Any) -> Code:
         return resolve_code(self.code, classes, rng)

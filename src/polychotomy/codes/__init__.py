@@ -1,6 +1,7 @@
 """Which binary questions are asked: code matrices over {−1, 0, +1}."""
 
 from polychotomy.codes._algebraic import bch, hamming
+from polychotomy.codes._assignment import assigned
 from polychotomy.codes._code import Code, check_entries, hamming_distance
 from polychotomy.codes._distinct import DistinctProblems, distinct_problems
 from polychotomy.codes._hadamard import orthogonal
@@ -28,6 +29,7 @@ __all__ = [
     "RuleMatrix",
     "Targets",
     "adjacent",
+    "assigned",
     "available_codes",
     "bch",
     "check_entries",

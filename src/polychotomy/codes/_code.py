@@ -199,6 +199,15 @@ class Code:
         same = np.ones(self.n_problems, dtype=np.int8)
         return Code(ChangedRule(self.columns, rows, same), name=self.name)
 
+    def assigned(self, distances: ArrayLike, *, similar: bool = True) -> "Code":
+        """Return the code in which similar classes have similar codewords, or the opposite.
+
+        See :func:`~polychotomy.codes.assigned`.
+        """
+        from polychotomy.codes._assignment import assigned
+
+        return assigned(self, distances, similar=similar)
+
     def describe(self) -> str:
         """Return a summary of the code in words: sizes, distances, repeated problems.
 
