@@ -17,6 +17,7 @@ from polychotomy.parallel import map_tasks, one_blas_thread
 
 _BLOCK_ENTRIES = 2**21
 _LARGEST_FACTORED = {False: 8192, True: 2048}  # dense, sparse
+_MOST_PASSES = 200
 _WIDTH, _NARROWEST = 16, 8  # fewest problems of a block
 
 
@@ -129,7 +130,11 @@ def _newton_block(some: Indices, shared: tuple[ColumnTraining, LinearProblems]) 
 
 
 def _descend_block(some: Indices, shared: tuple[ColumnTraining, LinearProblems]) -> Found:
-    """Solve some problems by dual coordinate descent, one after the other."""
+    """Solve some problems by dual coordinate descent, one after the other.
+
+    Its passes gain little where features depend on each other and C is large: what is not solved
+    after some of them is left to Newton's method.
+    """
     from polychotomy.linear._compiled import solve_column
 
     training, problems = shared
@@ -148,8 +153,13 @@ def _descend_block(some: Indices, shared: tuple[ColumnTraining, LinearProblems])
             problems.norms,
             bias,
             training.tol,
-            training.max_iter,
+            min(training.max_iter, _MOST_PASSES),
             W[r],
         )
         solved[r] = gap <= training.tol * primal
+    hard = np.flatnonzero(~solved)
+    if len(hard):
+        found = _newton_block(some[hard], shared)
+        W[hard, :-1], W[hard, -1] = found.W.T, found.b
+        steps[hard], solved[hard] = found.steps, found.solved
     return Found(W[:, :-1].T, W[:, -1], steps, solved)

@@ -94,7 +94,8 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
     samples if these are fewer. Its cost hardly depends on the number of classes: sums over classes
     take the place of targets. Where both sides of sparse data exceed 2048, or 8192 of dense data,
     conjugate gradients. *Squared hinge loss*: Newton's method on all problems of a block at once,
-    and on sparse data dual coordinate descent (compiled) with a problem for each thread.
+    and on sparse data dual coordinate descent (compiled) with a problem for each thread, up to 200
+    passes. Only then Newton's method takes its place.
     *Logistic loss*: Newton's method. A problem that has samples on one side only gets the free
     intercept ±log(1 + n).
 
