@@ -5,8 +5,12 @@ conjugate gradients, preconditioned by the diagonal, with one product by X and o
 problems of the block, then halves each problem's step until its objective falls enough. Problems
 that are solved leave the block.
 
-A problem is solved when ½ ‖∇P‖² ≤ tol P. As P is strongly convex with constant 1 (in the intercept
-only if it is penalised), P then exceeds its minimum by no more than tol P.
+A problem is solved when a full step was expected to lower P by at most tol P / 10, or when
+½ ‖∇P‖² ≤ tol P: as P is strongly convex with constant 1 (in the intercept only if it is penalised),
+P then exceeds its minimum by no more than tol P. Conjugate gradients stop as Nash and Sofer (1990)
+propose, when their last step adds little to what all of them have gained, and the less the nearer
+the solution is; for the squared loss, whose first step is the last, when the last four steps gain
+too little to matter.
 """
 
 from dataclasses import dataclass, replace
@@ -26,6 +30,7 @@ _ROWS_OF_SQUARES = 2**20
 _MOST_CG_STEPS = 200
 _MOST_HALVINGS = 40
 _ARMIJO = 1e-4
+_TRUNCATION = 0.25
 
 
 class Found(NamedTuple):
@@ -126,7 +131,7 @@ def solve_newton(
     left = np.arange(len(some))
     state = _State.of(block, U)
     for _ in range(max_iter + 1):
-        done = state.is_solved(tol) | state.stuck
+        done = state.done | (_squares(state.G) / 2 <= tol * state.P)
         solved[left[done]] = True
         U[:, left[done]] = state.U[:, done]
         left, state = left[~done], state.part(~done)
@@ -140,9 +145,10 @@ def solve_newton(
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """Where the problems of a block are: U, outputs, objective, gradient and its first norm.
+    """Where the problems of a block are: U, outputs, objective, gradient.
 
-    A problem is stuck if rounding keeps it from getting better.
+    A problem is done if its last step was too small to matter. `truncation` says how early
+    conjugate gradients may stop.
     """
 
     block: ColumnBlock
@@ -150,46 +156,49 @@ class _State:
     F: Floats
     P: Array
     G: Floats
-    first: Array
-    stuck: NDArray[np.bool_]
+    done: NDArray[np.bool_]
+    truncation: Array
 
     @classmethod
     def of(cls, block: ColumnBlock, U: Floats) -> "_State":
         F = block.forward(U)
         G = block.gradient(F, U)
-        stuck = np.zeros(U.shape[1], bool)
-        return cls(block, U, F, block.objective(F, U), G, _squares(G), stuck)
-
-    def is_solved(self, tol: float) -> NDArray[np.bool_]:
-        return np.asarray(_squares(self.G) / 2 <= tol * self.P)
+        n, once = U.shape[1], block.loss is MARGIN_LOSSES["squared"]
+        truncation = np.full(n, 0.0 if once else _TRUNCATION)
+        return cls(block, U, F, block.objective(F, U), G, np.zeros(n, bool), truncation)
 
     def part(self, keep: NDArray[np.bool_]) -> "_State":
         if keep.all():
             return self
         U, F, G = self.U[:, keep], self.F[:, keep], self.G[:, keep]
         block = self.block.part(keep)
-        return _State(block, U, F, self.P[keep], G, self.first[keep], self.stuck[keep])
+        return _State(block, U, F, self.P[keep], G, self.done[keep], self.truncation[keep])
 
     def stepped(self, tol: float) -> "_State":
         """Return the state after a Newton step of each problem."""
-        block, norm = self.block, _squares(self.G)
-        D = block.curvature(self.F)
-        forcing = np.minimum(0.1, np.sqrt(norm / self.first)) ** 2 * norm
-        if block.loss is MARGIN_LOSSES["squared"]:
-            forcing = np.full_like(norm, 0.0) + tol * self.P * 0.01
-        step = _conjugate_gradients(block, D, self.G, forcing)
+        block, D = self.block, self.block.curvature(self.F)
+        step, ended = _conjugate_gradients(block, D, self.G, self.truncation, self.P, tol)
         change = block.forward(step)
         slope = np.einsum("js,js->s", self.G, step, dtype=float)
         rounding = 10 * np.finfo(self.U.dtype).eps * self.P
-        length = self._line_search(step, change, slope, rounding)
+        length, P = self._line_search(step, change, slope, rounding)
         U, F = self.U + length * step, self.F + length * change
         G = block.gradient(F, U)
-        stuck = (-slope <= rounding) & (_squares(G) >= norm / 4)
-        return _State(block, U, F, block.objective(F, U), G, self.first, stuck)
+        done = (-slope / 2 <= tol * self.P / 10) & (length == 1)
+        done |= ended & (self.truncation == 0)
+        done |= (-slope <= rounding) & (_squares(G) >= _squares(self.G) / 4)
+        near = np.sqrt(np.maximum(-slope, 0) / np.maximum(self.P, np.finfo(float).tiny))
+        truncation = np.minimum(self.truncation, np.maximum(near, np.finfo(float).tiny))
+        return _State(block, U, F, P, G, done | (length == 0), truncation)
 
-    def _line_search(self, step: Floats, change: Floats, slope: Array, rounding: Array) -> Floats:
-        """Return the length of each problem's step; `rounding` is what objectives are wrong by."""
-        block, length = self.block, np.ones(len(slope), self.U.dtype)
+    def _line_search(
+        self, step: Floats, change: Floats, slope: Array, rounding: Array
+    ) -> tuple[Floats, Array]:
+        """Return the length of each problem's step, and the objective that it reaches.
+
+        `rounding` is what objectives may be wrong by. A step that finds no lower one has length 0.
+        """
+        block, length, P = self.block, np.ones(len(slope), self.U.dtype), self.P.copy()
         left = np.arange(len(slope))
         for _ in range(_MOST_HALVINGS):
             a, some = length[left], block.part(left)
@@ -197,39 +206,55 @@ class _State:
                 self.F[:, left] + a * change[:, left], self.U[:, left] + a * step[:, left]
             )
             good = reached <= self.P[left] + _ARMIJO * a * slope[left] + rounding[left]
+            P[left[good]] = reached[good]
             left = left[~good]
             if not len(left):
                 break
             length[left] /= 2
         length[left] = 0
-        return length
+        return length, P
 
 
-def _conjugate_gradients(block: ColumnBlock, D: Floats, G: Floats, target: Array) -> Floats:
-    """Solve (∇²P) p = −G for each column until the squared residual is at most its target."""
+def _conjugate_gradients(
+    block: ColumnBlock, D: Floats, G: Floats, truncation: Array, P: Array, tol: float
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Solve (∇²P) p = −G for each column; return p, and whether enough steps were taken.
+
+    Stops when the last four steps gain no more than the share tol / 10 of what is left of P, or
+    when the j-th step gains no more than the share `truncation` / j of all that was gained. What a
+    column finds does not depend on the others.
+    """
     out: Floats = np.zeros_like(G)
     M, R, left = block.diagonal(D), -G, np.arange(G.shape[1])
     Z = R / M
-    Q, rz, P = Z, _dots(R, Z), np.zeros_like(G)
-    for _ in range(_MOST_CG_STEPS):
+    Q, rz, found = Z, _dots(R, Z), np.zeros_like(G)
+    gains, total = np.full((4, len(left)), np.inf), np.zeros(len(left))
+    running, ended = np.ones(len(left), bool), np.ones(len(left), bool)
+    for j in range(1, _MOST_CG_STEPS + 1):
         HQ = block.backward(D * block.forward(Q)) + block.ridge * Q
-        a = (rz / np.maximum(_dots(Q, HQ), np.finfo(float).tiny)).astype(G.dtype)
-        P += a * Q
+        a = (running * rz / np.maximum(_dots(Q, HQ), np.finfo(float).tiny)).astype(G.dtype)
+        found += a * Q
         R -= a * HQ
-        running = _squares(R) > target
+        gains[j % 4] = a * rz / 2
+        total += gains[j % 4]
+        running &= gains.sum(axis=0) > tol / 10 * np.maximum(P - total, 0)
+        running &= j * gains[j % 4] > truncation * total
         if not running.any():
             break
         if running.sum() <= 0.75 * len(running):
-            out[:, left] = P
-            left, target, rz = left[running], target[running], rz[running]
+            out[:, left] = found
+            left, P, rz = left[running], P[running], rz[running]
+            truncation = truncation[running]
+            gains, total = gains[:, running], total[running]
             M, R, Q = M[:, running], R[:, running], Q[:, running]
-            P, D = P[:, running], D[:, running]
+            found, D = found[:, running], D[:, running]
+            running = running[running]
         Z = R / M
         new = _dots(R, Z)
         Q = Z + (new / np.maximum(rz, np.finfo(float).tiny)).astype(G.dtype) * Q
         rz = new
-    out[:, left] = P
-    return out
+    out[:, left], ended[left] = found, ~running
+    return out, ended
 
 
 def _squares(A: Floats) -> Array:

@@ -61,8 +61,8 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         Factors of C, as in scikit-learn. In :meth:`fit_joint` the classes are 0 and 1, for the −1
         and the +1 side, and ``"balanced"`` balances each problem.
     tol : float, default=1e-4
-        Training stops when the objective is known to exceed its minimum by at most this share of
-        it. The squared loss is solved exactly, except on large sparse data.
+        Training stops when the objective exceeds its minimum by at most about this share of it.
+        The squared loss is solved exactly, except where conjugate gradients must be used.
     max_iter : int, default=1000
         Most Newton steps of each problem, or passes over the samples. A ConvergenceWarning says
         when they were too few.
