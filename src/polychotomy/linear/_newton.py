@@ -127,6 +127,9 @@ def solve_newton(
         X, sides, costs.astype(dtype), MARGIN_LOSSES[loss], ridge, problems.has_intercept
     )
     U = np.zeros((X.shape[1] + 1, len(some)), dtype)
+    if loss == "logistic" and problems.intercept == "free":
+        plus, minus = ((block.costs * (side * sides > 0)).sum(axis=0) for side in (1, -1))
+        U[-1] = np.log(plus / minus)  # what it is without features
     steps, solved = np.zeros(len(some), np.int64), np.zeros(len(some), bool)
     left = np.arange(len(some))
     state = _State.of(block, U)
