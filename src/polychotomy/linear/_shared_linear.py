@@ -91,7 +91,7 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
     Notes
     -----
     *Squared loss*: one factorisation for all problems over the same samples, of features, or of
-    samples if these are fewer. Its cost hardly depends on the number of classes: sums over classes
+    samples if these are fewer. Its cost depends little on the number of classes: sums over classes
     take the place of targets. Where both sides of sparse data exceed 2048, or 8192 of dense data,
     conjugate gradients. *Squared hinge loss*: Newton's method on all problems of a block at once,
     and on sparse data dual coordinate descent (compiled) with a problem for each thread, up to 200
