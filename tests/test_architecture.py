@@ -12,7 +12,7 @@ SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
     {"errors", "files", "arrays", "parallel"},
     {"codes"},
-    {"structures", "learners", "kernel", "decoding", "calibration"},
+    {"structures", "learners", "kernel", "linear", "decoding", "calibration"},
     {"probability"},
     {"readout", "training"},
     {"classifiers", "assess", "datasets"},

@@ -12,6 +12,7 @@ from polychotomy import (
     KernelSBCClassifier,
     ReductionSearchCV,
     SharedKernelSVC,
+    SharedLinear,
     SingleBinaryClassifier,
     TreeClassifier,
 )
@@ -54,6 +55,10 @@ def expected_failures(estimator):
             probability=None,
         ),
         SharedKernelSVC(gamma="auto", tol=1e-10, dtype="float64"),
+        SharedLinear(),
+        SharedLinear("squared_hinge", tol=1e-20),
+        SharedLinear("logistic", tol=1e-20),
+        CodeClassifier(SharedLinear("logistic", tol=1e-20), code="one_vs_rest"),
         GreedySearchCV(LogisticRegression(), cv=2, patience=1, error_score="raise"),
         ReductionSearchCV(
             GaussianNB(),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         kernel,
         lab,
         learners,
+        linear,
         plot,
         probability,
         readout,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from polychotomy.codes import Code, available_codes, make_code
     from polychotomy.evaluate import GreedySearchCV, ReductionSearchCV
     from polychotomy.kernel import SharedKernelSVC
+    from polychotomy.linear import SharedLinear
     from polychotomy.saving import load, save, trusted_types
     from polychotomy.structures import Structure, format_structure, parse_structure
 
@@ -53,6 +55,7 @@ __all__ = [
     "KernelSBCClassifier",
     "ReductionSearchCV",
     "SharedKernelSVC",
+    "SharedLinear",
     "SingleBinaryClassifier",
     "Structure",
     "TreeClassifier",
@@ -69,6 +72,7 @@ __all__ = [
     "kernel",
     "lab",
     "learners",
+    "linear",
     "load",
     "make_code",
     "parse_structure",
@@ -90,6 +94,7 @@ _HOME = {
     "KernelSBCClassifier": "classifiers",
     "ReductionSearchCV": "evaluate",
     "SharedKernelSVC": "kernel",
+    "SharedLinear": "linear",
     "SingleBinaryClassifier": "classifiers",
     "Structure": "structures",
     "TreeClassifier": "classifiers",

@@ -29,8 +29,8 @@ _UNSAFE = (".pkl", ".pickle", ".joblib", ".sav")
 
 # What models are made of, in addition to the classes that skops trusts by itself.
 _PARTS = (
-    *("calibration", "classifiers", "codes", "evaluate", "kernel", "learners", "readout"),
-    *("reductions", "structures", "training"),
+    *("calibration", "classifiers", "codes", "evaluate", "kernel", "learners", "linear"),
+    *("readout", "reductions", "structures", "training"),
 )
 _TYPES = (*(f"polychotomy.{part}" for part in _PARTS), "polychotomy.datasets.scaling", "sklearn")
 _NO_TYPES = ("sklearn.conftest", "sklearn.datasets", "sklearn.experimental", "sklearn.externals")

@@ -142,7 +142,7 @@ def _averaged(member: Any) -> str | None:
 
 
 def _is_linear(learner: Any, names: set[str]) -> bool:
-    if "LinearClassifierMixin" in names:
+    if names & {"LinearClassifierMixin", "SharedLinear"}:
         return True
     if "MLPClassifier" in names:
         return bool(learner.activation == "identity")

@@ -45,6 +45,7 @@ _LOSS_OF_PARAMETER = {
         "modified_huber": "hinge",
         "squared_error": "squared",
     },
+    "SharedLinear": {"squared": "squared", "squared_hinge": "hinge", "logistic": "logistic"},
 }
 
 # Learners whose probabilities are used as they are, by package and class, so that none is imported:
@@ -69,6 +70,7 @@ _TRUSTED: dict[tuple[str, str], tuple[str, tuple[str | None, ...]] | None] = {
     },
     ("sklearn", "GradientBoostingClassifier"): ("loss", ("log_loss",)),
     ("sklearn", "SGDClassifier"): ("loss", ("log_loss",)),
+    ("polychotomy", "SharedLinear"): ("loss", ("logistic",)),
     ("catboost", "CatBoostClassifier"): ("loss_function", (None, "Logloss", "CrossEntropy")),
     ("lightgbm", "LGBMClassifier"): ("objective", (None, "binary", "cross_entropy", "xentropy")),
     ("tabpfn", "TabPFNClassifier"): None,
