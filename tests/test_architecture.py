@@ -12,8 +12,8 @@ SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
     {"errors", "files", "arrays", "parallel"},
     {"codes"},
-    {"structures", "learners", "kernel", "linear", "decoding", "calibration"},
-    {"probability"},
+    {"structures", "learners", "kernel", "decoding", "calibration"},
+    {"probability", "linear"},
     {"readout", "training"},
     {"classifiers", "assess", "datasets"},
     {"reductions", "active"},

@@ -8,13 +8,13 @@ from sklearn.model_selection import KFold
 
 from polychotomy.calibration import (
     CALIBRATIONS,
+    calibrated_form,
     check_folds,
     choose_calibration,
     fit_isotonic,
     fit_logistic,
     fit_sigmoid,
     folds,
-    limit,
 )
 
 
@@ -175,7 +175,10 @@ def test_every_class_must_be_in_every_training_part():
 
 
 def test_log_odds_are_limited():
-    np.testing.assert_array_equal(limit(np.array([-744.0, -49, 3, 51])), [-50, -49, 3, 50])
+    p = np.array([0, 1e-21, 0.5, 0.75, 1])
+    found = calibrated_form(p, "probability")
+    np.testing.assert_allclose(found, [-50, np.log(1e-21), 0, np.log(3), 50], atol=1e-300)
+    np.testing.assert_array_equal(calibrated_form(p - 60, "margin"), p - 60)
 
 
 @pytest.mark.parametrize("cv", [0, 1, True])

@@ -18,22 +18,24 @@ from polychotomy.errors import unknown_name
 
 __all__ = [
     "CALIBRATIONS",
+    "FORMS",
     "Calibrator",
     "Isotonic",
     "Sigmoid",
+    "calibrated_form",
     "check_folds",
     "choose_calibration",
     "fit_isotonic",
     "fit_logistic",
     "fit_sigmoid",
     "folds",
-    "limit",
 ]
 
 Calibrator = Callable[[Array], Array]
 
 _STEPS = 100
 _LARGEST_LOG_ODDS = 50.0
+_SMALLEST = np.nextafter(0, 1)
 _FLATTEST, _STEEPEST = 1e-6, 50.0
 
 
@@ -147,9 +149,29 @@ def choose_calibration(
     return calibration
 
 
-def limit(outputs: Array) -> Array:
-    """Keep log-odds of probabilities 0 and 1 from dominating a fit."""
-    return np.clip(outputs, -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
+def _centred(p: Array) -> Array:
+    return 2 * p - 1
+
+
+def _log_odds(p: Array) -> Array:
+    """Return log p/(1−p) with ±744, the logarithm of the smallest float, for 1 and 0.
+
+    For ½ it is the largest negative float: a binary classifier with equal probabilities predicts
+    its first class.
+    """
+    odds = np.log(np.maximum(p, _SMALLEST)) - np.log(np.maximum(1 - p, _SMALLEST))
+    return np.where(p == 0.5, -_SMALLEST, odds)
+
+
+FORMS: dict[str, Callable[[Array], Array]] = {"probability": _centred, "log_odds": _log_odds}
+"""The forms of a probability, by name."""
+
+
+def calibrated_form(outputs: Array, kind: str) -> Array:
+    """Return what a calibrator reads: margins, or the log-odds of probabilities within bounds."""
+    if kind == "margin":
+        return outputs
+    return np.clip(_log_odds(outputs), -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
 
 
 def folds(cv: Any, X: Any, y: Indices, classes: NDArray[Any]) -> Iterator[tuple[Indices, Indices]]:

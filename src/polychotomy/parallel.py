@@ -9,7 +9,7 @@ import signal
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from shutil import rmtree
@@ -73,20 +73,6 @@ def map_tasks(
     with _placed(shared) if on_disk else _kept(shared) as place, _told_lost_workers():
         call = partial(_call_remotely, function, os.getpid())
         yield from _running(call, tasks, place, n_jobs, threads, ordered)
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Let BLAS use one thread for a while."""
-    limited: AbstractContextManager[Any] = _blas().limit(limits=1)
-    return limited
-
-
-@cache
-def _blas() -> Any:
-    """Return the control of BLAS's threads; finding the libraries takes milliseconds."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController().select(user_api="blas")
 
 
 def _running(

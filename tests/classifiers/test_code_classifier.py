@@ -653,7 +653,7 @@ def test_many_pairs_are_trained_only_if_told_to(monkeypatch):
         CodeClassifier(RidgeClassifier()).fit(X, y)
     with pytest.raises(ValueError, match=r"binary problems\. Take code='one_vs_rest' \(300"):
         CodeClassifier(SGDClassifier()).partial_fit(X, y, classes=np.arange(300))
-    monkeypatch.setattr("polychotomy.training._cost_of_pairs._MANY_CLASSES", 7)
+    monkeypatch.setattr("polychotomy.classifiers._code_classifier._MANY_CLASSES", 7)
     y %= 7
     with pytest.raises(ValueError, match=r"give code=make_code\('one_vs_one', 7\)"):
         CodeClassifier(RidgeClassifier()).fit(X, y)

@@ -12,7 +12,9 @@ from polychotomy.codes import Code, check_ordered, describe_problems, resolve_co
 from polychotomy.errors import unknown_name
 from polychotomy.learners import Learner
 from polychotomy.structures import class_distances, single_node
-from polychotomy.training import Params, Problems, Trainer, check_pairs
+from polychotomy.training import Params, Problems, Trainer, refuse_pairs
+
+_MANY_CLASSES = 300
 
 
 class CodeClassifier(MetaReductionClassifier):
@@ -183,8 +185,8 @@ default="one_vs_one"
         self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
     ) -> Problems:
         code = self._code_for(classes, check_random_state(self.random_state))
-        if isinstance(self.code, str):
-            check_pairs(code, self._base(), X, y)
+        if isinstance(self.code, str) and code.is_one_vs_one and len(classes) >= _MANY_CLASSES:
+            refuse_pairs(code, self._base(), X, y)
         if self.assignment is not None:
             code = self._assigned(code, X, y, params)
         order = self._order(order, classes, X, y, params)

@@ -9,6 +9,7 @@ from polychotomy.kernel._coupled import check_coupling
 from polychotomy.kernel._coupling_learner import CoupledModel, CouplingLearner, merged_problems
 from polychotomy.kernel._device import beside, is_on_device, to_host
 from polychotomy.kernel._functions import resolve_gamma
+from polychotomy.kernel._joint_problem import one_blas_thread
 from polychotomy.kernel._joint_svc import JointSVC
 from polychotomy.kernel._kernel_rows import free_memory
 from polychotomy.kernel._kernel_samples import check_samples
@@ -30,6 +31,7 @@ __all__ = [
     "free_memory",
     "is_on_device",
     "merged_problems",
+    "one_blas_thread",
     "resolve_gamma",
     "rows_kept",
     "shared_kernel",

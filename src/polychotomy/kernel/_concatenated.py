@@ -24,11 +24,11 @@ from sklearn.utils.validation import _check_sample_weight
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.kernel._functions import Kernel, KernelAgainst, Ranges, padded, resolve_gamma
+from polychotomy.kernel._joint_problem import one_blas_thread
 from polychotomy.kernel._joint_svc import JointSVC
 from polychotomy.kernel._kernel_rows import KernelRows
 from polychotomy.kernel._kernel_samples import check_samples
 from polychotomy.kernel._uncoupled import solve_apart
-from polychotomy.parallel import one_blas_thread
 
 if TYPE_CHECKING:
     from polychotomy.kernel._svc import SharedKernelSVC

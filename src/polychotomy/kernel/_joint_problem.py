@@ -1,8 +1,9 @@
 """From samples and targets to a solution: which rows are used, and in which order."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from polychotomy.kernel._functions import Kernel
 from polychotomy.kernel._kernel_rows import KernelRows
 from polychotomy.kernel._kernel_store import KernelStore, active_store, spread
 from polychotomy.kernel._uncoupled import Solution, solve_apart
-from polychotomy.parallel import one_blas_thread
 
 _SMALL_SEGMENT = 64
 _ROOM = 1024.0
@@ -153,6 +153,20 @@ def _solve_sorted(
     found = solver.solve(rows, in_order, start)
     rows.close()
     return replace(found, coefficients=found.coefficients.tocsr()[np.argsort(order)].tocsc())
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Let BLAS use one thread for a while."""
+    limited: AbstractContextManager[Any] = _blas().limit(limits=1)
+    return limited
+
+
+@cache
+def _blas() -> Any:
+    """Return the control of BLAS's threads; finding the libraries takes milliseconds."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
 
 
 def _kinds(targets: NDArray[np.int8]) -> Indices:

@@ -10,10 +10,11 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 
 from polychotomy.arrays import Indices
+from polychotomy.kernel import one_blas_thread
 from polychotomy.linear._least_squares_fit import solve_squared
 from polychotomy.linear._linear_problems import LinearProblems
 from polychotomy.linear._newton import Found, solve_newton
-from polychotomy.parallel import map_tasks, one_blas_thread
+from polychotomy.parallel import map_tasks
 
 _BLOCK_ENTRIES = 2**21
 _LARGEST_FACTORED = {False: 8192, True: 2048}  # dense, sparse

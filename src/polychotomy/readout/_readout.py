@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polychotomy.arrays import Array, Indices
-from polychotomy.calibration import Calibrator
+from polychotomy.calibration import FORMS, Calibrator, calibrated_form
 from polychotomy.codes import Code, DistinctProblems
 from polychotomy.decoding import (
     accepted_by_confidence,
@@ -29,7 +29,6 @@ from polychotomy.readout._choices import (
     choose_rules,
     fit_calibrators,
 )
-from polychotomy.readout._forms import FORMS, calibrated_form
 from polychotomy.structures import Node
 
 

@@ -1,6 +1,6 @@
 """From problems to trained problems and held-out outputs."""
 
-from polychotomy.training._cost_of_pairs import check_pairs
+from polychotomy.training._cost_of_pairs import refuse_pairs
 from polychotomy.training._inputs import (
     Params,
     check_batch_labels,
@@ -48,10 +48,10 @@ __all__ = [
     "check_data",
     "check_labels",
     "check_own_weights",
-    "check_pairs",
     "check_params",
     "check_weights",
     "class_weights",
+    "refuse_pairs",
     "route_params",
     "shared_problems",
     "unless_fit_fails",

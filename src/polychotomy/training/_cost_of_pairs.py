@@ -11,24 +11,20 @@ from sklearn.utils import _safe_indexing
 from polychotomy.arrays import Indices
 from polychotomy.codes import Code
 
-_MANY_CLASSES = 300
 
-
-def check_pairs(code: Code, estimator: Any, X: Any, y: Indices | None) -> None:
+def refuse_pairs(code: Code, estimator: Any, X: Any, y: Indices | None) -> None:
     """Raise ValueError for one-vs-one with many classes, and say what it would cost.
 
     Parameters
     ----------
     code : Code
-        A code that was asked for by its name alone.
+        One-vs-one, asked for by its name alone.
     estimator : classifier
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,) or None
         Class indices; None where training goes on in batches.
     """
     k = code.n_classes
-    if k < _MANY_CLASSES or not code.is_one_vs_one:
-        return
     raise ValueError(
         f"One-vs-one of {k} classes is {code.n_problems} binary problems"
         f"{_measured(code, estimator, X, y)}. Take code='one_vs_rest' ({k} problems), "

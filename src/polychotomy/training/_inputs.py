@@ -19,7 +19,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, has_fit_parameter, validate_data
 
 from polychotomy.arrays import Array, Indices
+from polychotomy.codes import DistinctProblems
 from polychotomy.kernel import check_samples, is_on_device
+from polychotomy.training._problems import Problems
 
 Params = dict[str, Any]
 
@@ -253,3 +255,13 @@ def _is_collection(X: Any) -> bool:
 
 def _is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray)
+
+
+def check_total_weights(totals: Array, problems: Problems, distinct: DistinctProblems) -> None:
+    """Raise ValueError if the samples of a distinct problem all have the weight 0."""
+    for s in (totals == 0).nonzero()[0]:
+        raise ValueError(
+            "The samples of each binary problem must have a positive total weight. Those of "
+            f"«{problems.names[distinct.first[s]]}» all have the weight 0: leave out the samples "
+            "of these classes, or give them positive weights."
+        )

@@ -85,16 +85,6 @@ class HeldOut:
     by_folds: bool
 
 
-def check_total_weights(totals: Array, problems: Problems, distinct: DistinctProblems) -> None:
-    """Raise ValueError if the samples of a distinct problem all have the weight 0."""
-    for s in (totals == 0).nonzero()[0]:
-        raise ValueError(
-            "The samples of each binary problem must have a positive total weight. Those of "
-            f"«{problems.names[distinct.first[s]]}» all have the weight 0: leave out the samples "
-            "of these classes, or give them positive weights."
-        )
-
-
 class TrainedProblems(Protocol):
     """Trained problems, however they were trained."""
 
