@@ -12,6 +12,7 @@ from polychotomy.errors import CodeError
 
 _EXHAUSTIVE_LIMIT = 16
 _LARGEST_HELD = 2**22
+_QUICKLY_SUMMED = 2**12  # beyond this size, sums by a rule are faster than products with the matrix
 
 
 def one_vs_rest(n_classes: int) -> Code:
@@ -28,7 +29,7 @@ def one_vs_rest(n_classes: int) -> Code:
     − − +
     """
     k = check_int("n_classes", n_classes, least=2)
-    return Code(_small_or_rule(OneVsRestRule(k)), name="one_vs_rest")
+    return Code(_small_or_rule(OneVsRestRule(k), _QUICKLY_SUMMED), name="one_vs_rest")
 
 
 def one_vs_one(n_classes: int) -> Code:
@@ -105,9 +106,9 @@ def adjacent(n_classes: int, *, order: Sequence[int] | None = None) -> Code:
     return code if order is None else code.reordered(np.argsort(_check_order(order, k)))
 
 
-def _small_or_rule(rule: RuleMatrix) -> Matrix | RuleMatrix:
-    """Return the matrix of a rule, or the rule itself where the matrix would be large."""
-    return np.asarray(rule) if rule.shape[0] * rule.shape[1] <= _LARGEST_HELD else rule
+def _small_or_rule(rule: RuleMatrix, largest: int = _LARGEST_HELD) -> Matrix | RuleMatrix:
+    """Return the matrix of a rule, or the rule itself where that serves better."""
+    return np.asarray(rule) if rule.shape[0] * rule.shape[1] <= largest else rule
 
 
 def _check_order(order: Sequence[int], k: int) -> list[int]:
