@@ -185,7 +185,9 @@ def _probabilities(
     own = held_out.targets.samples(s)
     outputs = np.full(len(held_out.targets.y), np.nan)
     outputs[own] = held_out.outputs[s]
-    others = np.setdiff1d(samples, own)
+    is_own = np.zeros(len(outputs), dtype=bool)
+    is_own[own] = True
+    others = samples[~is_own[samples]]
     if others.size:
         outputs[others] = ask(readout.held_out_kinds[s], [s], others)[:, 0]
     return readout.calibrate(s, outputs[samples])
