@@ -4,7 +4,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
-from polychotomy import CodeClassifier, SharedKernelSVC, TreeClassifier
+from polychotomy import CodeClassifier, SharedKernelSVC, TreeClassifier, make_code
 from polychotomy.classifiers import remember_outputs, with_rules
 from polychotomy.decoding import RULES
 from polychotomy.probability import METHODS
@@ -16,10 +16,8 @@ def rows(code):
     for decoder in ["auto", *RULES]:
         if decoder != "ddag" or ovo:
             yield decoder, "auto"
-    suited = {"one_vs_one": ("coupling", "prob 1-1"), "one_vs_rest": ("normalise", "prob 1-r")}
     for method in ["auto", *METHODS]:
-        special = method in ("coupling", "prob 1-1", "normalise", "prob 1-r", "orthogonal")
-        if not special or method in suited.get(code, ()):
+        if method == "auto" or METHODS[method].suits(make_code(code, 4, random_state=0)):
             yield "probability", method
 
 

@@ -23,7 +23,8 @@ EXACT_SVC = SharedKernelSVC(gamma="auto", tol=1e-10, dtype="float64")
 # With a small C two replicas of a sample are often both at −1, and rounding decides which wins.
 EXACT_SBC = KernelSBCClassifier(C=100, gamma="auto", svm_tol=1e-10, dtype="float64", cv=2)
 
-# A tree with pure leaves does not depend on class weights, which one check asks for.
+# A tree with pure leaves does not depend on class weights, which one check asks for. Leaves of two
+# classes tie in votes, where another check asks for the most probable class.
 WEIGHED_TREE = DecisionTreeClassifier(min_weight_fraction_leaf=0.01, random_state=0)
 
 # Not "confusion": folds of repeated samples are others than those of weighted samples.
@@ -94,7 +95,7 @@ CODES = (
         ),
         CodeClassifier(RidgeClassifier(), decoder="probability"),
         CodeClassifier(GaussianNB(), code="one_vs_rest"),  # has partial_fit
-        CodeClassifier(WEIGHED_TREE),
+        CodeClassifier(WEIGHED_TREE, decoder="probability"),
         CodeClassifier(SVC(kernel="precomputed"), probability=None),
         GreedySearchCV(LogisticRegression(), cv=2, patience=1, error_score="raise"),
         EXACT_SVC,

@@ -34,7 +34,7 @@ def routing():
 
 def make(name):
     """Return a classifier whose learner asks for weights."""
-    linear = LogisticRegression().set_fit_request(sample_weight=True)
+    linear = LogisticRegression(max_iter=1000).set_fit_request(sample_weight=True)
     kernel = SharedKernelSVC(dtype="float64").set_fit_request(sample_weight=True)
     if name == "code":
         return CodeClassifier(linear, probability=None)
@@ -104,7 +104,7 @@ def test_the_greedy_search_passes_weights():
 
 @pytest.mark.parametrize("preparation", [None, "standard"])
 def test_the_search_of_reductions_weights_its_own_score(preparation):
-    base = LogisticRegression().set_fit_request(sample_weight=True)
+    base = LogisticRegression(max_iter=1000).set_fit_request(sample_weight=True)
     search = ReductionSearchCV(
         base,
         ["one_vs_one", "native"],

@@ -23,8 +23,8 @@ BASES = (
 DEFAULT_BASE = "logistic"
 REDUCTIONS = (
     "one_vs_rest, one_vs_one, exhaustive, dense_random, sparse_random, hamming, bch, orthogonal, "
-    "adjacent, linkage_tree, balanced_tree, chain, ddag, sbc_identity, sbc_single, sbc_hamming, "
-    "sbc_bch, sbc_ecoc, sbc_kernel, sbc_kernel_frequencies, native, majority"
+    "adjacent, trellis, linkage_tree, balanced_tree, chain, ddag, sbc_identity, sbc_single, "
+    "sbc_hamming, sbc_bch, sbc_ecoc, sbc_kernel, sbc_kernel_frequencies, native, majority"
 )
 
 

@@ -220,7 +220,8 @@ class ReplicaLearner:
             )
             raise
         model = ReplicatedModel(TrainedProblem(learner), self.replicas)
-        self._check_use(model, X, sample, None if like is not None else targets)
+        plain = like is None and params.get("sample_weight") is None and targets.all()
+        self._check_use(model, X, sample, targets if plain else None)
         return model
 
     def _check_use(
@@ -228,7 +229,7 @@ class ReplicaLearner:
     ) -> None:
         """Raise ValueError if the classifier gives all replicas the same output.
 
-        Warn if, with a replica for each class, it never predicts one that is not rare.
+        Warn if, without weights and with all replicas, it never predicts a class that is not rare.
         """
         some = np.unique(sample)
         some = some[:: max(1, len(some) // _LOOKED_AT)]
