@@ -326,3 +326,42 @@ def test_too_few_steps_are_a_warning(digits, loss, sparse):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SharedLinear(loss, 0.1).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("class_weight", [{0: -1}, {1: np.inf}, {0: np.nan}])
+def test_weights_of_classes_are_finite_and_not_negative(iris, loss, class_weight):
+    X, y = iris
+    model = SharedLinear(loss, class_weight=class_weight)
+    for fit in (lambda: model.fit(X, y), lambda: model.fit_joint(X, np.sign(y - 0.5)[:, None])):
+        with pytest.raises(ValueError, match="'class_weight' must be finite and not negative"):
+            fit()
+
+
+@pytest.mark.parametrize("class_weight", ["equal", 3])
+def test_what_is_no_class_weight(iris, class_weight):
+    X, y = iris
+    with pytest.raises(ValueError, match="'class_weight' parameter must be a dictionary"):
+        SharedLinear(class_weight=class_weight).fit(X, y)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_side_without_weight_leaves_the_intercept_of_the_other(iris, sparse, side):
+    X, y = iris
+    model = SharedLinear("logistic", class_weight={side: 0}).fit_joint(
+        csr_matrix(X) if sparse else X, np.where(y == 0, 1, -1)[:, np.newaxis]
+    )
+    other = 50 if side == 0 else -100
+    np.testing.assert_array_equal(model.weights_, 0)
+    np.testing.assert_allclose(model.intercept_, np.sign(other) * np.log1p(abs(other)))
+
+
+def test_labels_of_several_kinds_are_refused():
+    with pytest.raises(ValueError, match="All labels in y must be of one kind"):
+        SharedLinear().fit(np.eye(3), np.array(["a", 1, None], dtype=object))
+
+
+def test_there_is_a_problem():
+    with pytest.raises(ValueError, match="with a problem or more"):
+        SharedLinear().fit_joint(np.eye(3), np.zeros((3, 0)))

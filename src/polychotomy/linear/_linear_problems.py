@@ -93,10 +93,10 @@ def find_patterns(targets: ArrayLike, n: int) -> tuple[Matrix, Indices]:
     n rows of −1, 0 and +1.
     """
     given = np.asarray(targets)
-    if given.ndim != 2 or len(given) != n or not _are_sides(given):
+    if given.ndim != 2 or len(given) != n or not given.shape[1] or not _are_sides(given):
         raise ValueError(
-            f"The 'targets' parameter must hold −1, 0 and +1 in shape ({n}, n_problems). "
-            f"Got shape {given.shape}."
+            f"The 'targets' parameter must hold −1, 0 and +1 in shape ({n}, n_problems), with a "
+            f"problem or more. Got shape {given.shape}."
         )
     targets = np.ascontiguousarray(given, dtype=np.int8)
     numbers: dict[bytes, int] = {}
