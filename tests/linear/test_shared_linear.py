@@ -365,3 +365,32 @@ def test_labels_of_several_kinds_are_refused():
 def test_there_is_a_problem():
     with pytest.raises(ValueError, match="with a problem or more"):
         SharedLinear().fit_joint(np.eye(3), np.zeros((3, 0)))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(("dtype", "scale"), [(float, 1e9), (float, 1e30), (np.float32, 1e10)])
+def test_logistic_problems_of_large_features_that_separate_the_classes(dtype, scale, sparse):
+    # Margins beyond 37, in single precision beyond 16, have p = 1, but not the curvature 0.
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    X = (rng.normal(size=(60, 2)) + 9 * np.array([[0, 0], [1, 0], [0, 1]])[y]) * scale
+    X = csr_matrix(X.astype(dtype)) if sparse else X.astype(dtype)
+    model = SharedLinear("logistic").fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    assert model.score(X, y) == 1
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("scale", "weight"), [(1e160, 1.0), (1.0, 1e300)])
+def test_features_and_weights_whose_sums_are_beyond_floats_are_refused(
+    iris, loss, sparse, scale, weight
+):
+    X, y = iris
+    X = csr_matrix(X * scale) if sparse else X * scale
+    weights = np.full(150, weight)
+    model = SharedLinear(loss)
+    with pytest.raises(ValueError, match="scale the features"):
+        model.fit(X, y, weights)
+    with pytest.raises(ValueError, match="scale the features"):
+        model.fit_joint(X, np.sign(y - 0.5)[:, np.newaxis], sample_weight=weights)

@@ -109,6 +109,21 @@ def find_patterns(targets: ArrayLike, n: int) -> tuple[Matrix, Indices]:
     return distinct, pattern
 
 
+def check_range(X: Any, weight: float, largest: float) -> None:
+    """Raise ValueError unless sums of weight · x² over all samples and features are small enough.
+
+    `largest` is the largest float; a tenth of its digits is left to what solvers multiply.
+    """
+    values = X.data if issparse(X) else X
+    size = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    if (2 * np.log(max(size, 1)) + np.log(max(weight, 1))) > 0.9 * np.log(largest):
+        raise ValueError(
+            "C · Σ weight · x² must be far from the largest float, "
+            f"{largest:.1g}. The largest feature is {size:.1g}, and C times the sum of all weights "
+            f"{weight:.1g}: scale the features, for instance by a StandardScaler."
+        )
+
+
 def _are_sides(targets: NDArray[Any]) -> bool:
     if targets.dtype == np.int8:  # quicker where there are many problems
         return targets.size == 0 or (int(targets.min()) >= -1 and int(targets.max()) <= 1)

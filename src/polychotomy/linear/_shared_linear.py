@@ -19,7 +19,12 @@ from polychotomy.errors import shown, unknown_name
 from polychotomy.linear._batch_moments import BatchMoments
 from polychotomy.linear._column_training import ColumnTraining
 from polychotomy.linear._joint_linear import JointLinear
-from polychotomy.linear._linear_problems import LinearProblems, find_patterns, side_factors
+from polychotomy.linear._linear_problems import (
+    LinearProblems,
+    check_range,
+    find_patterns,
+    side_factors,
+)
 from polychotomy.linear._newton import Found
 
 _MOST_KEPT = 1024
@@ -165,6 +170,7 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
             )
         weight = self._check_weight(X, sample_weight)
         weight *= self._class_factors(classes, y)[indices]
+        self._check_range(X, weight)
         if self.loss == "squared" and X.shape[1] <= _MOST_KEPT:
             moments = BatchMoments.of(
                 X, indices, weight, len(classes), centred=bool(self.fit_intercept)
@@ -218,6 +224,7 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         weight = self._check_weight(X, sample_weight)
         indices, centred = np.searchsorted(labels, y), bool(self.fit_intercept)
         weight *= self._class_factors(labels, labels)[indices]
+        self._check_range(X, weight)
         moments = BatchMoments.of(X, indices, weight, len(labels), centred=centred)
         moments = moments if before is None else before.plus(moments, centred=centred)
         return self._set_moments(labels, X, moments)
@@ -259,6 +266,7 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         training = self._check_parameters()
         X = self._check_samples(X)
         weight = self._check_weight(X, sample_weight)
+        self._check_range(X, weight)
         patterns, pattern = find_patterns(targets, X.shape[0])
         given = None
         if self.class_weight is not None and not _is_balanced(self.class_weight):
@@ -339,6 +347,11 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         """Return the weights of samples in double precision, a new array."""
         weight = _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
         return np.array(weight, dtype=float)
+
+    def _check_range(self, X: Any, weight: Array) -> None:
+        """Raise ValueError if sums over the squares of features would be beyond floats."""
+        dtype = np.float64 if self.loss == "squared" else X.dtype
+        check_range(X, float(self.C) * float(weight.sum()), float(np.finfo(dtype).max))
 
     def _class_factors(self, classes: NDArray[Any], y: NDArray[Any]) -> Array:
         """Return the factor of C of each class, by 'class_weight'."""
