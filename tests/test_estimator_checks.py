@@ -59,6 +59,7 @@ def expected_failures(estimator):
         SharedLinear("squared_hinge", tol=1e-20),
         SharedLinear("logistic", tol=1e-20),
         CodeClassifier(SharedLinear("logistic", tol=1e-20), code="one_vs_rest"),
+        CodeClassifier(SharedLinear(), code="trellis", probability=None),
         GreedySearchCV(LogisticRegression(), cv=2, patience=1, error_score="raise"),
         ReductionSearchCV(
             GaussianNB(),

@@ -85,3 +85,17 @@ def test_a_classifier_that_assigns(digits):
     kernel = SVC(kernel="precomputed")
     with pytest.raises(ValueError, match="a precomputed kernel is not enough"):
         CodeClassifier(kernel, "bch", assignment="similar").fit(X[:90] @ X[:90].T, y[:90])
+
+
+def test_numpys_seeded_generator_changes_nothing_and_is_not_warned_of():
+    distances = np.abs(np.subtract.outer(range(6), [3, 0, 5, 1, 2, 4]))
+    code = make_code("trellis", 6)
+    np.random.seed(0)  # noqa: NPY002
+    expected = code.assigned(distances + distances.T)
+    np.random.seed(1)  # noqa: NPY002
+    assert code.assigned(distances + distances.T) == expected
+
+
+def test_distances_are_numbers():
+    with pytest.raises(ValueError, match=r"'distances' parameter must be a matrix of numbers"):
+        adjacent(3).assigned("near")

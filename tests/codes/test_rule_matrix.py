@@ -112,3 +112,32 @@ def test_large_codes_are_not_held():
 def test_a_repeated_pair_is_never_a_rule():
     # Two classes one against the rest are the same problem twice.
     assert distinct_problems(make_code("one_vs_rest", 2).matrix).columns.shape == (2, 1)
+
+
+INDICES = {
+    "last": np.s_[-1, -1],
+    "last of a pair": np.s_[-1, 2],
+    "last column": np.s_[:, -1],
+    "mask of columns": np.s_[:, np.arange(5) > 2],
+    "mask of rows": np.s_[np.arange(6) % 2 == 0, 1:3],
+    "no columns": np.s_[:, []],
+    "steps": np.s_[::-2, ::2],
+    "pairs": np.s_[[0, -2], [1, -1]],
+    "rows": np.s_[:3],
+    "numbered rows": np.array([4, -1]),
+}
+
+
+@pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
+def test_rules_are_indexed_as_arrays_are(index):
+    rule = AdjacentRule(6)
+    np.testing.assert_array_equal(rule[index], np.asarray(rule)[index])
+
+
+def test_indices_that_a_rule_does_not_have(rule):
+    for index in (np.s_[6, 0], np.s_[-7, 0], np.s_[:, 10**9]):
+        with pytest.raises(IndexError, match="out of bounds"):
+            rule[index]
+    for index in (np.s_[:, np.array([True, False])], np.s_[:, [0.5]]):
+        with pytest.raises(IndexError, match="integers, slices or a mask"):
+            rule[index]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
@@ -136,3 +137,16 @@ def test_models_are_saved_and_loaded(digits, tmp_path, loss):
             np.testing.assert_array_equal(
                 again.partial_fit(X, y).coef_, model.partial_fit(X, y).coef_
             )
+
+
+def test_batches_do_not_go_on_from_training_at_once(iris):
+    X, y = iris
+    classifier = CodeClassifier(SharedLinear(), "one_vs_rest", probability=None)
+    assert hasattr(classifier, "partial_fit")
+    classifier.fit(X, y)
+    with pytest.raises(AttributeError) as caught:
+        classifier.partial_fit(X, y)
+    assert "train a new classifier by partial_fit alone" in str(caught.value.__cause__)
+    in_batches = clone(classifier).partial_fit(X[::2], y[::2], [0, 1, 2])
+    in_batches.partial_fit(X[1::2], y[1::2])
+    np.testing.assert_array_equal(in_batches.predict(X), classifier.predict(X))

@@ -326,3 +326,71 @@ def test_too_few_steps_are_a_warning(digits, loss, sparse):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SharedLinear(loss, 0.1).fit(X, y)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("class_weight", [{0: -1}, {1: np.inf}, {0: np.nan}])
+def test_weights_of_classes_are_finite_and_not_negative(iris, loss, class_weight):
+    X, y = iris
+    model = SharedLinear(loss, class_weight=class_weight)
+    for fit in (lambda: model.fit(X, y), lambda: model.fit_joint(X, np.sign(y - 0.5)[:, None])):
+        with pytest.raises(ValueError, match="'class_weight' must be finite and not negative"):
+            fit()
+
+
+@pytest.mark.parametrize("class_weight", ["equal", 3])
+def test_what_is_no_class_weight(iris, class_weight):
+    X, y = iris
+    with pytest.raises(ValueError, match="'class_weight' parameter must be a dictionary"):
+        SharedLinear(class_weight=class_weight).fit(X, y)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_side_without_weight_leaves_the_intercept_of_the_other(iris, sparse, side):
+    X, y = iris
+    model = SharedLinear("logistic", class_weight={side: 0}).fit_joint(
+        csr_matrix(X) if sparse else X, np.where(y == 0, 1, -1)[:, np.newaxis]
+    )
+    other = 50 if side == 0 else -100
+    np.testing.assert_array_equal(model.weights_, 0)
+    np.testing.assert_allclose(model.intercept_, np.sign(other) * np.log1p(abs(other)))
+
+
+def test_labels_of_several_kinds_are_refused():
+    with pytest.raises(ValueError, match="All labels in y must be of one kind"):
+        SharedLinear().fit(np.eye(3), np.array(["a", 1, None], dtype=object))
+
+
+def test_there_is_a_problem():
+    with pytest.raises(ValueError, match="with a problem or more"):
+        SharedLinear().fit_joint(np.eye(3), np.zeros((3, 0)))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(("dtype", "scale"), [(float, 1e9), (float, 1e30), (np.float32, 1e10)])
+def test_logistic_problems_of_large_features_that_separate_the_classes(dtype, scale, sparse):
+    # Margins beyond 37, in single precision beyond 16, have p = 1, but not the curvature 0.
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 20)
+    X = (rng.normal(size=(60, 2)) + 9 * np.array([[0, 0], [1, 0], [0, 1]])[y]) * scale
+    X = csr_matrix(X.astype(dtype)) if sparse else X.astype(dtype)
+    model = SharedLinear("logistic").fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    assert model.score(X, y) == 1
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("scale", "weight"), [(1e160, 1.0), (1.0, 1e300)])
+def test_features_and_weights_whose_sums_are_beyond_floats_are_refused(
+    iris, loss, sparse, scale, weight
+):
+    X, y = iris
+    X = csr_matrix(X * scale) if sparse else X * scale
+    weights = np.full(150, weight)
+    model = SharedLinear(loss)
+    with pytest.raises(ValueError, match="scale the features"):
+        model.fit(X, y, weights)
+    with pytest.raises(ValueError, match="scale the features"):
+        model.fit_joint(X, np.sign(y - 0.5)[:, np.newaxis], sample_weight=weights)

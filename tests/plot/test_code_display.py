@@ -55,3 +55,13 @@ def test_from_estimator(iris):
 def test_the_number_of_names_must_fit():
     with pytest.raises(ValueError, match="'class_names' parameter must have 3 names"):
         CodeDisplay(make_code("one_vs_one", 3), class_names=["a", "b"])
+
+
+def test_the_first_part_of_a_large_code_is_drawn():
+    display = CodeDisplay(make_code("one_vs_rest", 20_000)).plot()
+    assert display.ax_.get_title() == (
+        "one_vs_rest: 20000 classes, 20000 problems (the first 200 and 1000)"
+    )
+    drawn = np.asarray(display.ax_.collections[0].get_array()).reshape(200, 1000)
+    np.testing.assert_array_equal(drawn[:, :200], 2 * np.eye(200) - 1)
+    assert _labels(display.ax_.yaxis)[-1] == "199"

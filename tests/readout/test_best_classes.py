@@ -115,3 +115,36 @@ def test_two_classes_and_the_last_step_of_a_pipeline(samples):
     labels = pipeline[-1].predict_top(pipeline[:-1].transform(new), 2)
     np.testing.assert_array_equal(labels[:, 0], pipeline.predict(new))
     np.testing.assert_array_equal(labels[:, 1], ~labels[:, 0])
+
+
+class Stump(LinearSVC):
+    """A learner whose outputs tie: only their signs are left."""
+
+    def decision_function(self, X):
+        return np.sign(super().decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"code": "one_vs_rest", "class_order": [3, 1, 4, 5, 9, 2, 6, 8, 7, 0]},
+        {"code": "one_vs_rest"},
+        {"code": "trellis"},
+        {"code": "trellis", "class_order": [3, 1, 4, 5, 9, 2, 6, 8, 7, 0]},
+        {"code": "trellis", "assignment": "spread"},
+    ],
+)
+@pytest.mark.parametrize("decoder", ["hamming", "logistic", "votes"])
+def test_of_equal_scores_the_first_class_wins_everywhere(arguments, decoder, samples):
+    X, y, new = samples
+    learner = Stump(C=0.01, random_state=0)
+    classifier = CodeClassifier(learner, decoder=decoder, probability=None, **arguments).fit(X, y)
+    scores = classifier.decision_function(new)
+    best = np.sort(scores, axis=1)[:, -2:]
+    assert decoder != "hamming" or (best[:, 0] == best[:, 1]).any()
+    order = np.argsort(-scores, axis=1, kind="stable")
+    np.testing.assert_array_equal(classifier.predict(new), order[:, 0])
+    for n in (1, 2, 5, 10):
+        np.testing.assert_array_equal(classifier.predict_top(new, n), order[:, :n])
+    labels, _ = classifier.predict_or_reject(new, "confidence", 0.0)
+    np.testing.assert_array_equal(labels, order[:, 0])

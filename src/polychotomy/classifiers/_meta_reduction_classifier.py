@@ -15,6 +15,7 @@ from polychotomy.classifiers._reduction_classifier import ReductionClassifier
 from polychotomy.learners import Learner, check_learner
 from polychotomy.structures import ordered_categories, resolve_class_order
 from polychotomy.training import (
+    JointlyTrained,
     JointTrainer,
     Params,
     Problems,
@@ -136,6 +137,11 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         if isinstance(self.class_weight, str):
             raise AttributeError(
                 "class_weight='balanced' needs all samples: give a dictionary to partial_fit."
+            )
+        if isinstance(getattr(self, "_trained", None), JointlyTrained):
+            raise AttributeError(
+                "partial_fit goes on from partial_fit. 'fit' has trained all problems at once, and "
+                "kept no sums over its samples: train a new classifier by partial_fit alone."
             )
         return all(hasattr(learner, "partial_fit") for learner in self._learners().values())
 

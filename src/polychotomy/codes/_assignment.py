@@ -58,11 +58,12 @@ def _best_order(D: Array, H: Array, similar: bool) -> Indices:
 
     k = len(D)
     steps = _STEPS if k <= _MANY else _FEW_STEPS
-    found = quadratic_assignment(D, H, "faq", {"maximize": similar, "maxiter": steps})
+    # Nothing is drawn, but without a generator SciPy warns where NumPy's global one was seeded.
+    options = {"maximize": similar, "rng": np.random.default_rng(0)}
+    found = quadratic_assignment(D, H, "faq", {**options, "maxiter": steps})
     if k <= _REFINED:
         guess = np.column_stack([np.arange(k), found.col_ind])
-        options = {"maximize": similar, "partial_guess": guess}
-        found = quadratic_assignment(D, H, "2opt", options)
+        found = quadratic_assignment(D, H, "2opt", {**options, "partial_guess": guess})
     order: Indices = found.col_ind
     return order
 
@@ -73,12 +74,13 @@ def _codeword_distances(code: Code) -> Array:
 
 
 def _check_distances(distances: ArrayLike, k: int) -> Array:
-    D = np.asarray(distances, dtype=float)
-    if D.shape != (k, k):
+    D = np.asarray(distances)
+    if D.shape != (k, k) or D.dtype.kind not in "iufb":
         raise ValueError(
-            "The 'distances' parameter must be a matrix with a row and a column for each of the "
-            f"{k} classes. Got shape {D.shape}."
+            "The 'distances' parameter must be a matrix of numbers with a row and a column for "
+            f"each of the {k} classes. Got shape {D.shape} and dtype {D.dtype}."
         )
+    D = D.astype(float)
     if not np.isfinite(D).all() or not np.allclose(D, D.T):
         raise ValueError("The 'distances' parameter must be finite and symmetric.")
     return D / max(float(np.abs(D).max()), np.finfo(float).tiny)

@@ -71,12 +71,9 @@ class RuleMatrix(ABC):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, index: tuple[Any, Any]) -> Matrix:
-        rows, columns = index
-        r, s = (
-            np.arange(size)[part] if isinstance(part, slice) else np.asarray(part)
-            for part, size in zip(index, self.shape, strict=True)
-        )
+    def __getitem__(self, index: Any) -> Matrix:
+        rows, columns = index if isinstance(index, tuple) else (index, slice(None))
+        r, s = _numbers(rows, self.shape[0]), _numbers(columns, self.shape[1])
         outer = (isinstance(rows, slice) and s.ndim > 0) or (
             isinstance(columns, slice) and r.ndim > 0
         )
@@ -221,9 +218,23 @@ class ChangedRule(RuleMatrix):
         return self.rule.total(*self._sides(plus, minus))[:, self.rows]
 
     def best(self, plus: Array, minus: Array, n_best: int) -> tuple[Indices, Array]:
-        """Return the classes with the largest totals, best first, and these."""
-        rows, sums = self.rule.best(*self._sides(plus, minus), n_best)
-        return np.argsort(self.rows)[rows], sums
+        """Return the classes with the largest totals, best first, and these.
+
+        The rule breaks ties by its own rows. Where the last class ties with one that is left out,
+        all classes are looked at.
+        """
+        n_classes = len(self)
+        sides = self._sides(plus, minus)
+        rows, sums = self.rule.best(*sides, min(n_best + 1, n_classes))
+        classes = np.argsort(self.rows)[rows]
+        if n_best < n_classes:
+            tied = sums[:, n_best - 1] == sums[:, n_best]
+            classes, sums = classes[:, :n_best], sums[:, :n_best]
+            every = self.rule.total(*(side[tied] for side in sides))[:, self.rows]
+            classes[tied] = np.argsort(-every, axis=1, kind="stable")[:, :n_best]
+        order = np.lexsort((classes, -sums))
+        sums = np.take_along_axis(sums, order, axis=1)
+        return np.take_along_axis(classes, order, axis=1), sums
 
     def log_sum(self, plus: Array, minus: Array) -> Array:
         """Return the logarithm of the sum of the exponentials of all totals."""
@@ -232,6 +243,25 @@ class ChangedRule(RuleMatrix):
     def _sides(self, plus: Array, minus: Array) -> tuple[Array, Array]:
         turned = self.sign < 0
         return np.where(turned, minus, plus), np.where(turned, plus, minus)
+
+
+def _numbers(part: Any, size: int) -> Indices:
+    """Return which of `size` rows or columns an index means, as it does for an array."""
+    if isinstance(part, slice):
+        return np.arange(*part.indices(size))
+    part = np.asarray(part)
+    if part.dtype == bool and part.shape == (size,):
+        return np.flatnonzero(part)
+    if part.dtype.kind not in "iu" and part.size:
+        raise IndexError(
+            f"Indices of a code must be integers, slices or a mask of {size} booleans. "
+            f"Got dtype {part.dtype} and shape {part.shape}."
+        )
+    part = part.astype(np.intp)
+    wrong = (part < -size) | (part >= size)
+    if wrong.any():
+        raise IndexError(f"Index {part[wrong].flat[0]} is out of bounds: there are {size}.")
+    return np.where(part < 0, part + size, part)
 
 
 def column_blocks(matrix: Matrix | RuleMatrix) -> Iterator[tuple[slice, Matrix]]:

@@ -120,10 +120,10 @@ class TrellisRule(RuleMatrix):
     def total(self, plus: Array, minus: Array) -> Array:
         """Return the sums of `plus` over the +1s and of `minus` over the −1s of each class."""
         gain = np.hstack([plus - minus, np.zeros((len(plus), 1))])  # the last one for no edge
-        sums = np.repeat(minus.sum(axis=1, keepdims=True), self.n_classes, axis=1)
-        for edge in self.paths.T:
+        sums = np.zeros((len(plus), self.n_classes))
+        for edge in self.paths.T:  # in the order of `best`, so that both round alike
             sums += gain[:, edge]
-        return sums
+        return sums + minus.sum(axis=1, keepdims=True)
 
     def best(self, plus: Array, minus: Array, n_best: int) -> tuple[Indices, Array]:
         """Return the classes with the largest sums, best first, and these, by Viterbi's algorithm.

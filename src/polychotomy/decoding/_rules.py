@@ -73,7 +73,10 @@ def decode(outputs: ArrayLike, code: Code | ArrayLike, rule: str) -> Array:
     if not isinstance(rule, str) or rule not in RULES:
         raise unknown_name("rule", rule, RULES)
     matrix = _columns(code)
-    return RULES[rule](check_outputs(outputs, matrix), matrix)
+    outputs = check_outputs(outputs, matrix)
+    if isinstance(matrix, RuleMatrix) and matrix.searches and rule in TERMS:
+        return matrix.total(*TERMS[rule](outputs))  # to the last bit what the search finds
+    return RULES[rule](outputs, matrix)
 
 
 def count_votes(outputs: ArrayLike, code: Code | ArrayLike) -> Array:

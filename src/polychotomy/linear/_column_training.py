@@ -79,7 +79,9 @@ class ColumnTraining:
         """
         n, d = problems.n_problems, problems.X.shape[1]
         counts = np.bincount(problems.pattern, problems.weight, len(problems.patterns))
-        plus, minus = counts @ (problems.patterns > 0), counts @ (problems.patterns < 0)
+        minus, plus = counts @ (problems.patterns < 0), counts @ (problems.patterns > 0)
+        if problems.factors is not None:
+            minus, plus = problems.factors * (minus, plus)
         two = np.flatnonzero((plus > 0) & (minus > 0))
         b = np.sign(plus - minus) * np.log1p(np.abs(plus - minus))
         centre = np.zeros(d)

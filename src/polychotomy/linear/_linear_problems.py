@@ -93,10 +93,10 @@ def find_patterns(targets: ArrayLike, n: int) -> tuple[Matrix, Indices]:
     n rows of −1, 0 and +1.
     """
     given = np.asarray(targets)
-    if given.ndim != 2 or len(given) != n or not _are_sides(given):
+    if given.ndim != 2 or len(given) != n or not given.shape[1] or not _are_sides(given):
         raise ValueError(
-            f"The 'targets' parameter must hold −1, 0 and +1 in shape ({n}, n_problems). "
-            f"Got shape {given.shape}."
+            f"The 'targets' parameter must hold −1, 0 and +1 in shape ({n}, n_problems), with a "
+            f"problem or more. Got shape {given.shape}."
         )
     targets = np.ascontiguousarray(given, dtype=np.int8)
     numbers: dict[bytes, int] = {}
@@ -107,6 +107,21 @@ def find_patterns(targets: ArrayLike, n: int) -> tuple[Matrix, Indices]:
             return targets, np.arange(n)
     distinct = np.frombuffer(b"".join(numbers), dtype=np.int8).reshape(-1, targets.shape[1])
     return distinct, pattern
+
+
+def check_range(X: Any, weight: float, largest: float) -> None:
+    """Raise ValueError unless sums of weight · x² over all samples and features are small enough.
+
+    `largest` is the largest float; a tenth of its digits is left to what solvers multiply.
+    """
+    values = X.data if issparse(X) else X
+    size = max(float(values.max(initial=0)), -float(values.min(initial=0)))
+    if (2 * np.log(max(size, 1)) + np.log(max(weight, 1))) > 0.9 * np.log(largest):
+        raise ValueError(
+            "C · Σ weight · x² must be far from the largest float, "
+            f"{largest:.1g}. The largest feature is {size:.1g}, and C times the sum of all weights "
+            f"{weight:.1g}: scale the features, for instance by a StandardScaler."
+        )
 
 
 def _are_sides(targets: NDArray[Any]) -> bool:

@@ -27,8 +27,7 @@ def _logistic(z: Margins) -> Margins:
 
 
 def _logistic_curvature(z: Margins) -> Margins:
-    p = expit(z)
-    return p * (1 - p)
+    return expit(z) * expit(-z)  # 1 − expit(z) would be 0 long before expit(−z) is
 
 
 MARGIN_LOSSES = {

@@ -1,6 +1,6 @@
 """``SharedLinear``: a linear classifier that trains all problems of a code at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Real
 from typing import Any, Self
 
@@ -19,7 +19,12 @@ from polychotomy.errors import shown, unknown_name
 from polychotomy.linear._batch_moments import BatchMoments
 from polychotomy.linear._column_training import ColumnTraining
 from polychotomy.linear._joint_linear import JointLinear
-from polychotomy.linear._linear_problems import LinearProblems, find_patterns, side_factors
+from polychotomy.linear._linear_problems import (
+    LinearProblems,
+    check_range,
+    find_patterns,
+    side_factors,
+)
 from polychotomy.linear._newton import Found
 
 _MOST_KEPT = 1024
@@ -154,14 +159,18 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         """
         training = self._check_parameters()
         X, y = self._check_samples(X, y)
-        check_classification_targets(y)
-        classes, indices = np.unique(y, return_inverse=True)
+        try:
+            check_classification_targets(y)
+            classes, indices = np.unique(y, return_inverse=True)
+        except TypeError as error:
+            raise ValueError(f"All labels in y must be of one kind: {error}.") from error
         if len(classes) < 2:
             raise ValueError(
                 f"Classification needs two classes. Got one class, {shown(classes[0])}."
             )
         weight = self._check_weight(X, sample_weight)
-        weight *= compute_class_weight(self.class_weight, classes=classes, y=y)[indices]
+        weight *= self._class_factors(classes, y)[indices]
+        self._check_range(X, weight)
         if self.loss == "squared" and X.shape[1] <= _MOST_KEPT:
             moments = BatchMoments.of(
                 X, indices, weight, len(classes), centred=bool(self.fit_intercept)
@@ -208,13 +217,14 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         labels = self._batch_classes(classes)
         if not np.isin(y, labels).all():
             raise ValueError("The labels of a batch must be among the 'classes' of the first call.")
-        if self.class_weight == "balanced":
+        if _is_balanced(self.class_weight):
             raise ValueError(
                 "class_weight='balanced' needs all samples: give a dictionary to partial_fit."
             )
         weight = self._check_weight(X, sample_weight)
         indices, centred = np.searchsorted(labels, y), bool(self.fit_intercept)
-        weight *= compute_class_weight(self.class_weight, classes=labels, y=labels)[indices]
+        weight *= self._class_factors(labels, labels)[indices]
+        self._check_range(X, weight)
         moments = BatchMoments.of(X, indices, weight, len(labels), centred=centred)
         moments = moments if before is None else before.plus(moments, centred=centred)
         return self._set_moments(labels, X, moments)
@@ -256,11 +266,12 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         training = self._check_parameters()
         X = self._check_samples(X)
         weight = self._check_weight(X, sample_weight)
+        self._check_range(X, weight)
         patterns, pattern = find_patterns(targets, X.shape[0])
         given = None
-        if self.class_weight is not None and self.class_weight != "balanced":
+        if self.class_weight is not None and not _is_balanced(self.class_weight):
             two = np.array([0, 1])
-            given = compute_class_weight(self.class_weight, classes=two, y=two)
+            given = self._class_factors(two, two)
         factors = side_factors(self.class_weight, patterns, pattern, given)
         problems = self._problems(X, patterns, pattern, weight, factors)
         return JointLinear(self, *_in(X, training.solve(problems, done or _ignore)))
@@ -337,6 +348,25 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         weight = _check_sample_weight(sample_weight, X, dtype=float, ensure_non_negative=True)
         return np.array(weight, dtype=float)
 
+    def _check_range(self, X: Any, weight: Array) -> None:
+        """Raise ValueError if sums over the squares of features would be beyond floats."""
+        dtype = np.float64 if self.loss == "squared" else X.dtype
+        check_range(X, float(self.C) * float(weight.sum()), float(np.finfo(dtype).max))
+
+    def _class_factors(self, classes: NDArray[Any], y: NDArray[Any]) -> Array:
+        """Return the factor of C of each class, by 'class_weight'."""
+        given = self.class_weight
+        if not (given is None or isinstance(given, Mapping) or _is_balanced(given)):
+            raise ValueError(
+                "The 'class_weight' parameter must be a dictionary of classes and weights, "
+                f"'balanced' or None. Got {shown(given)}."
+            )
+        given = dict(given) if isinstance(given, Mapping) else given
+        factors: Array = np.asarray(compute_class_weight(given, classes=classes, y=y), dtype=float)
+        if not (np.isfinite(factors) & (factors >= 0)).all():
+            raise ValueError("The weights in 'class_weight' must be finite and not negative.")
+        return factors
+
     def _check_parameters(self) -> ColumnTraining:
         if not isinstance(self.loss, str) or self.loss not in _INTERCEPTS:
             raise unknown_name("loss", self.loss, _INTERCEPTS)
@@ -390,6 +420,10 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         self.intercept_ = model.intercept_
         self.n_iter_ = model.n_iter_
         return self
+
+
+def _is_balanced(class_weight: Any) -> bool:
+    return isinstance(class_weight, str) and class_weight == "balanced"
 
 
 def _one_vs_rest(n_classes: int) -> Matrix:

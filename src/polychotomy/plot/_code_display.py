@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _NAMED_PROBLEMS = 40
+_DRAWN_CLASSES, _DRAWN_PROBLEMS = 200, 1000
 _SHORT_NAME = 3
 
 
 class CodeDisplay:
     """A plot of a code matrix: a row per class, a column per problem, a colour per side.
 
-    As in Figure 1 of the SBC paper, with class and problem names.
+    As in Figure 1 of the SBC paper, with class and problem names. Of large codes the first 200
+    classes and 1000 problems are drawn.
 
     Parameters
     ----------
@@ -95,25 +97,28 @@ class CodeDisplay:
         """
         plt = require("matplotlib.pyplot", extra="plot")
         colors = require("matplotlib.colors", extra="plot")
-        k, ell = self.code.matrix.shape
+        code = self.code
+        drawn = code.columns[:_DRAWN_CLASSES, :_DRAWN_PROBLEMS]
+        k, ell = drawn.shape
         longest = max(map(len, self.problem_names)) if ell <= _NAMED_PROBLEMS else 0
         upright = longest <= _SHORT_NAME
         if ax is None:
-            width = 0.3 * ell + 0.08 * max(map(len, self.class_names)) + 1.5
+            width = 0.3 * ell + 0.08 * max(map(len, self.class_names[:k])) + 1.5
             height = 0.3 * k + 0.08 * (0 if upright else longest) + 1.2
             size = (np.clip(width, 4, 16), np.clip(height, 2.5, 16))
             _, ax = plt.subplots(figsize=size, layout="constrained")
         sides = colors.ListedColormap([MINUS, NEITHER, PLUS])
-        ax.pcolormesh(
-            self.code.matrix, cmap=sides, vmin=-1, vmax=1, edgecolors="white", linewidth=0.5
-        )
+        ax.pcolormesh(drawn, cmap=sides, vmin=-1, vmax=1, edgecolors="white", linewidth=0.5)
         ax.invert_yaxis()
-        ax.set_yticks(np.arange(k) + 0.5, self.class_names)
+        ax.set_yticks(np.arange(k) + 0.5, self.class_names[:k])
         if longest:
             ax.set_xticks(np.arange(ell) + 0.5, self.problem_names, rotation=0 if upright else 90)
         ax.tick_params(length=0)
+        title = f"{plain(code.name)}: {code.n_classes} classes, {code.n_problems} problems"
+        if drawn.shape != code.columns.shape:
+            title += f" (the first {k} and {ell})"
         ax.set(
-            title=f"{plain(self.code.name)}: {k} classes, {ell} problems",
+            title=title,
             xlabel="problem",
             ylabel="class",
         )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polychotomy.arrays import Array, Indices
+from polychotomy.decoding import best_classes, largest
+from polychotomy.probability import best_products
 
 if TYPE_CHECKING:
     from polychotomy.readout._readout import Ask, Readout
@@ -87,6 +89,18 @@ def search(
                 if follow_first:
                     branches.append((below, samples[~is_first], children[~is_first, c]))
     return best.classes, best.values, visits
+
+
+def best_found(readout: "Readout", ask: "Ask", n: int, by: str) -> tuple[Indices, Array]:
+    """Return the n best classes of a flat code that is searched, and their values."""
+    node, rule = readout.nodes[0], readout.rules[0]
+    in_order = np.array_equal(node.child, np.arange(node.code.n_classes))
+    code = node.code if in_order else node.code.reordered(node.child)
+    if by == "score" and rule != "probability":
+        return best_classes(readout.outputs(ask), code, rule, n)
+    if readout.methods == ("product",) and readout.path != "least_squares":
+        return best_products(readout.binary(ask), code, n)
+    return largest(readout.probabilities(ask), n)
 
 
 def eliminate(readout: "Readout", ask: "Ask") -> tuple[Array, list[Visit]]:

@@ -13,14 +13,13 @@ from polychotomy.codes import Code, DistinctProblems
 from polychotomy.decoding import (
     accepted_by_confidence,
     accepted_by_votes,
-    best_classes,
     check_outputs,
     decode,
     largest,
     searches,
 )
 from polychotomy.learners import Says
-from polychotomy.probability import best_products, solve
+from polychotomy.probability import solve
 from polychotomy.readout import _paths
 from polychotomy.readout._choices import (
     better_methods,
@@ -268,24 +267,26 @@ class Readout:
             scores, visits = _paths.eliminate(self, ask)
             return scores.argmax(axis=1), visits
         if self._takes_most_probable and self.path == "least_squares":
-            everything = slice(0, self.code.n_problems), np.arange(ask.n_samples)
-            return self.probabilities(ask).argmax(axis=1), [everything]
+            return self.probabilities(ask).argmax(axis=1), self._all_asked(ask)
         if self._takes_most_probable:
             classes, _, visits = _paths.search(self, ask)
             return classes[:, 0], visits
-        return _paths.descend(self, ask)
+        if len(self.nodes) > 1 or self.is_direct(0):
+            return _paths.descend(self, ask)
+        if self._searches:
+            return self.best(ask, 1, "score")[0][:, 0], self._all_asked(ask)
+        return self.scores(ask).argmax(axis=1), self._all_asked(ask)
 
     def best(self, ask: Ask, n: int, by: str) -> tuple[Indices, Array]:
         """Return the n best classes of each sample, best first, and their values.
 
         `by` is "score" or "probability". A tree is searched, and not all of its problems asked.
         """
+        by = "probability" if self._takes_most_probable else by
         if len(self.nodes) > 1 and self.path in ("recursive", "most_probable"):
-            by = "probability" if self._takes_most_probable else by
             classes, values, _ = _paths.search(self, ask, n, "lead" if by == "score" else by)
-        elif len(self.nodes) == 1 and searches(self.nodes[0].code):
-            rows, values = self._best_rows(ask, n, by)
-            classes = -1 - np.array(self.nodes[0].below)[rows]
+        elif self._searches:
+            classes, values = _paths.best_found(self, ask, n, by)
         else:
             values = self.scores(ask) if by == "score" else self.probabilities(ask)
             classes, values = largest(values, n)
@@ -312,19 +313,8 @@ class Readout:
             scores = np.abs(self.decision(scores))[:, np.newaxis]
         return winners, accepted_by_confidence(scores, threshold)
 
-    def _best_rows(self, ask: Ask, n: int, by: str) -> tuple[Indices, Array]:
-        """Return the best rows of a flat code that is searched, and their values."""
-        code, rule = self.nodes[0].code, self.rules[0]
-        if by == "score" and rule != "probability":
-            return best_classes(self.outputs(ask), code, rule, n)
-        if self.methods == ("product",):
-            return best_products(self.binary(ask), code, n)
-        return largest(self.child_probabilities(0, ask), n)
-
     def choose_child(self, i: int, ask: Ask, rows: Indices | None = None) -> Indices:
         """Return the winning child of node i for each sample."""
-        if len(self.nodes) == 1 and searches(self.code) and not self.is_direct(0):
-            return self._best_rows(ask, 1, "score")[0][:, 0]
         if not self.is_direct(i):
             return self.node_scores(i, ask, rows).argmax(axis=1)
         node = self.nodes[i]
@@ -400,8 +390,15 @@ class Readout:
         return self.path in ("least_squares", "most_probable") and self.code.n_classes > 2
 
     @property
+    def _searches(self) -> bool:
+        return len(self.nodes) == 1 and searches(self.nodes[0].code)
+
+    @property
     def _eliminates(self) -> bool:
         return self.path == "ddag" and self.code.n_classes > 2
+
+    def _all_asked(self, ask: Ask) -> "list[_paths.Visit]":
+        return [(slice(0, self.code.n_problems), np.arange(ask.n_samples))]
 
     def _decoded(self, i: int, outputs: Array, rule: str) -> Array:
         code = self.nodes[i].code
