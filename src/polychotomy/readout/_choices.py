@@ -187,5 +187,5 @@ def _probabilities(
     outputs[own] = held_out.outputs[s]
     others = np.setdiff1d(samples, own)
     if others.size:
-        outputs[others] = ask(readout.held_out_kinds[s], [s], others)[:, 0]
+        outputs[others] = ask(readout.held_out_kind(s), [s], others)[:, 0]
     return readout.calibrate(s, outputs[samples])
