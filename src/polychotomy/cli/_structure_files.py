@@ -48,6 +48,7 @@ class Builder(StrEnum):
     balanced = "balanced"
     chain = "chain"
     linkage = "linkage"
+    kmeans = "kmeans"
 
 
 File = Annotated[str, typer.Argument(help="A control file; - for the standard input.")]

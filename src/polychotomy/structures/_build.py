@@ -11,6 +11,7 @@ from polychotomy.arrays import Array, Indices
 from polychotomy.errors import StructureError, unknown_name
 from polychotomy.structures._convert import from_linkage, two_children
 from polychotomy.structures._distances import class_distances
+from polychotomy.structures._kmeans import kmeans
 from polychotomy.structures._structure import Structure
 
 _METHODS = ("single", "complete", "average", "weighted")
@@ -257,9 +258,14 @@ def _design_linkage(X: Any, y: ArrayLike, distance: Any, sample_weight: Any) -> 
     return linkage(X, y, distance=distance, sample_weight=sample_weight)
 
 
+def _design_kmeans(X: Any, y: ArrayLike, distance: Any, sample_weight: Any) -> Structure:
+    return kmeans(X, y, sample_weight=sample_weight)
+
+
 BUILDERS = {
     "balanced": TreeBuilder(_design_balanced, needs_samples=False),
     "chain": TreeBuilder(_design_chain),
     "linkage": TreeBuilder(_design_linkage, needs_distances=True),
+    "kmeans": TreeBuilder(_design_kmeans, needs_distances=True),
 }
 """The builders by name. A new one is one function and one line here."""

@@ -73,7 +73,7 @@ def class_distances(
     array([[0., 5.],
            [5., 0.]])
     """
-    X, indices, weight = _check_samples(X, y, sample_weight)
+    X, indices, weight = check_samples(X, y, sample_weight)
     if callable(distance):
         D = np.asarray(distance(X, indices), dtype=float)
     elif distance == "hausdorff":
@@ -159,7 +159,7 @@ def _squares(rows: Any) -> Array:
     return np.einsum("ij,ij->i", rows, rows)
 
 
-def _means(X: Any, y: Indices, weight: Array) -> tuple[Array, Array]:
+def class_means(X: Any, y: Indices, weight: Array) -> tuple[Array, Array]:
     """Return the weight and the mean of each class."""
     from scipy.sparse import csr_array
 
@@ -174,7 +174,7 @@ def centroid(X: Any, y: Indices, weight: Array) -> Array:
     """Return squared distances of means divided by geometric means of standard deviations."""
     from scipy.spatial.distance import pdist, squareform
 
-    total, means = _means(X, y, weight)
+    total, means = class_means(X, y, weight)
     if _is_sparse(X):
         lengths = np.bincount(y, weights=weight * _squares(X))
         scatter = np.maximum(lengths - total * _squares(means), 0)
@@ -218,7 +218,7 @@ def _gaussians(
 ) -> tuple[Array, Array, Array, Array]:
     """Return weights, means, the pooled covariance and, if `own`, those of the classes, shrunk."""
     X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
-    total, means = _means(X, y, weight)
+    total, means = class_means(X, y, weight)
     k, d = means.shape
     common = np.zeros((d, d))
     scatters = np.zeros((k if own else 0, d, d))
@@ -253,7 +253,7 @@ def confusion(X: Any, y: Indices, weight: Array) -> Array:
 def _classify(X: Any, y: Indices, weight: Array, X_test: Any) -> Indices:
     """Return the predictions of a linear discriminant, with unit covariance for sparse X."""
     if _is_sparse(X):
-        total, means = _means(X, y, weight)
+        total, means = class_means(X, y, weight)
         weights: NDArray[Any] = means
     else:
         total, means, common, _ = _gaussians(X, y, weight, own=False)
@@ -281,7 +281,7 @@ DISTANCES: dict[str, Callable[[Any, Indices, Array], Array]] = {
 """The distances by name, except Hausdorff's, which needs a quantile. A new one is a line here."""
 
 
-def _check_samples(X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Any, Indices, Array]:
+def check_samples(X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Any, Indices, Array]:
     """Return X as numbers, class indices and weights, without samples of weight 0."""
     try:
         X = X.tocsr().astype(float) if _is_sparse(X) else np.asarray(X, dtype=float)
