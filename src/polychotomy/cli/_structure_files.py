@@ -131,9 +131,10 @@ def design_structure(
     distance: Annotated[
         str,
         typer.Option(
-            help="Between classes: hausdorff, centroid, mahalanobis, bhattacharyya or confusion."
+            help="Between classes: auto (hausdorff up to 100 classes, then centroid), hausdorff, "
+            "centroid, mahalanobis, bhattacharyya or confusion."
         ),
-    ] = "hausdorff",
+    ] = "auto",
     method: Annotated[
         str, typer.Option(help="Of linkage: single, complete, average or weighted.")
     ] = "single",

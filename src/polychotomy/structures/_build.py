@@ -88,7 +88,7 @@ def linkage(
     X: Any,
     y: ArrayLike,
     *,
-    distance: Any = "hausdorff",
+    distance: Any = "auto",
     method: str = "single",
     quantile: float = 1.0,
     sample_weight: ArrayLike | None = None,
@@ -101,7 +101,7 @@ def linkage(
         Finite numbers, on comparable scales.
     y : array-like of shape (n_samples,)
         Labels.
-    distance : str or callable, default="hausdorff"
+    distance : str or callable, default="auto"
         Between classes, see :func:`class_distances`.
     method : {"single", "complete", "average", "weighted"}, default="single"
         Linkage method, the distance between groups of classes; see
@@ -143,7 +143,7 @@ def order_classes(
     X: Any,
     y: ArrayLike,
     *,
-    distance: Any = "hausdorff",
+    distance: Any = "auto",
     sample_weight: ArrayLike | None = None,
 ) -> Indices:
     """Return an order of the classes with close neighbours, for ``adjacent`` codes.
@@ -156,7 +156,7 @@ def order_classes(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Labels.
-    distance : str or callable, default="hausdorff"
+    distance : str or callable, default="auto"
         Between classes, see :func:`class_distances`.
     sample_weight : array-like of shape (n_samples,), optional
         Weights, see :func:`class_distances`.

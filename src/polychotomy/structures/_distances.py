@@ -13,12 +13,13 @@ _TREE_FEATURES = 12
 _TREE_SAMPLES = 64
 _BLOCK_DISTANCES = 2**22
 _FOLDS = 5
+_FEW_CLASSES = 100
 
 
 def class_distances(
     X: Any,
     y: ArrayLike,
-    distance: str | Callable[[Any, Indices], ArrayLike] = "hausdorff",
+    distance: str | Callable[[Any, Indices], ArrayLike] = "auto",
     *,
     quantile: float = 1.0,
     sample_weight: ArrayLike | None = None,
@@ -32,7 +33,8 @@ def class_distances(
         ``"mahalanobis"`` and ``"bhattacharyya"`` depend on the scales of the features.
     y : array-like of shape (n_samples,)
         Labels.
-    distance : str or callable, default="hausdorff"
+    distance : str or callable, default="auto"
+        - ``"auto"``: ``"hausdorff"`` for up to 100 classes, ``"centroid"`` for more;
         - ``"hausdorff"``: max(max_k min_l |x_k−x_l|, max_l min_k |x_k−x_l|), exactly;
         - ``"centroid"``: |μ_i−μ_j|² / √(σ_i σ_j), with σ_i² = Σ|x−μ_i|² / (n_i−1); a class with
           zero variance uses the pooled one;
@@ -58,8 +60,9 @@ def class_distances(
     Notes
     -----
     The Hausdorff distance queries a tree of every class for every sample; with more than 12
-    features it costs O(n² d), as matrix products in blocks. The other distances are linear in n;
-    those with covariances make X dense, and ``"bhattacharyya"`` stores k covariances.
+    features it costs O(n² d), as matrix products in blocks. The other distances are linear in n,
+    ``"centroid"`` O(n d + k² d); those with covariances make X dense, and ``"bhattacharyya"``
+    stores k covariances.
 
     References
     ----------
@@ -74,6 +77,9 @@ def class_distances(
            [5., 0.]])
     """
     X, indices, weight = check_samples(X, y, sample_weight)
+    k = int(indices.max()) + 1
+    if isinstance(distance, str) and distance == "auto":
+        distance = "hausdorff" if k <= _FEW_CLASSES else "centroid"
     if callable(distance):
         D = np.asarray(distance(X, indices), dtype=float)
     elif distance == "hausdorff":
@@ -81,8 +87,7 @@ def class_distances(
     elif isinstance(distance, str) and distance in DISTANCES:
         D = DISTANCES[distance](X, indices, weight)
     else:
-        raise unknown_name("distance", distance, ["hausdorff", *DISTANCES])
-    k = int(indices.max()) + 1
+        raise unknown_name("distance", distance, ["auto", "hausdorff", *DISTANCES])
     if D.shape != (k, k) or not np.isfinite(D).all():
         raise ValueError(
             f"The 'distance' parameter must return finite numbers for all pairs of {k} classes. "
