@@ -115,6 +115,7 @@ def test_the_names_of_structures():
         "format_structure",
         "from_code",
         "from_linkage",
+        "kmeans",
         "lay_out",
         "linkage",
         "name_problems",

@@ -23,7 +23,7 @@ import polychotomy
 from polychotomy.errors import ModelError, require
 from polychotomy.files import replacing
 
-_FORMAT, _VERSION = "polychotomy model", 3
+_FORMAT, _VERSION = "polychotomy model", 4
 _RECORD = "polychotomy.json"
 _UNSAFE = (".pkl", ".pickle", ".joblib", ".sav")
 

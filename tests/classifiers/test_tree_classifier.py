@@ -19,7 +19,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from polychotomy import CodeClassifier, Structure, TreeClassifier, make_code, parse_structure
+from polychotomy import (
+    CodeClassifier,
+    SharedLinear,
+    Structure,
+    TreeClassifier,
+    make_code,
+    parse_structure,
+)
 from polychotomy.decoding import ddag, decode
 from polychotomy.errors import StructureError
 from polychotomy.structures import balanced, chain, flatten, from_code, linkage, two_children
@@ -721,3 +728,39 @@ def test_files_that_are_no_text_are_refused(iris, tmp_path):
         file.truncate(10**8)
     with pytest.raises(StructureError, match=r"5000000 characters\. Got 10{8} bytes"):
         TreeClassifier(structure=tmp_path / "large").fit(*iris)
+
+
+@pytest.mark.slow
+def test_a_chain_of_thousands_of_classes_costs_no_recursion():
+    y = np.repeat(np.arange(3000), 2)
+    X = np.random.default_rng(0).normal(size=(3000, 4))[y] + np.tile([[0.1], [-0.1]], (3000, 1))
+    classifier = TreeClassifier(SharedLinear(), "chain", probability=None).fit(X, y)
+    assert classifier.structure_.depth == 2999
+    predicted = classifier.predict(X[:20])
+    best = classifier.predict_top(X[:20], 3)
+    scores = classifier.decision_function(X[:20])
+    np.testing.assert_array_equal(best[:, 0], predicted)
+    np.testing.assert_array_equal(scores.argmax(axis=1), predicted)
+    np.testing.assert_allclose(
+        np.take_along_axis(scores, best, axis=1), -np.sort(-scores, axis=1)[:, :3], rtol=1e-12
+    )
+    assert parse_structure(str(classifier.structure_)) == classifier.structure_
+    again = pickle.loads(pickle.dumps(classifier))
+    np.testing.assert_array_equal(again.predict(X[:20]), predicted)
+
+
+def test_a_wide_tree_asks_few_of_many_problems(rng):
+    """At most 16 problems on each of the three levels, and the best class of all."""
+    y = np.repeat(np.arange(1000), 3)
+    X = rng.normal(size=(1000, 20))[y] + 0.05 * rng.normal(size=(3000, 20))
+    classifier = TreeClassifier(SharedLinear(), "kmeans", solve="recursive", cv=3).fit(X, y)
+    asked = classifier.decision_path(X[::3]).sum(axis=1)
+    assert asked.max() <= 3 * 16
+    classifier = TreeClassifier(SharedLinear(), "kmeans", cv=3).fit(X, y)
+    assert classifier.solve_ == "most_probable"
+    p = classifier.predict_proba(X[::3])
+    np.testing.assert_array_equal(classifier.predict(X[::3]), p.argmax(axis=1))
+    labels, probabilities = classifier.predict_top_proba(X[::3], 5)
+    np.testing.assert_allclose(probabilities, -np.sort(-p, axis=1)[:, :5], rtol=1e-9)
+    np.testing.assert_allclose(np.take_along_axis(p, labels, axis=1), probabilities, rtol=1e-9)
+    assert classifier.decision_path(X[::3]).sum(axis=1).mean() < 100

@@ -6,6 +6,7 @@ from sklearn.linear_model import RidgeClassifier
 from polychotomy import SharedLinear, make_code
 from polychotomy.codes import Targets
 from polychotomy.linear import _column_training, _least_squares_fit
+from polychotomy.structures import balanced, chain, lay_out
 
 
 def _samples(n, d, k, offset=0.0):
@@ -57,6 +58,16 @@ def test_folds_as_columns_are_folds_one_by_one(n, d):
         own = model.part(range(5 * f + 5, 5 * f + 10))
         np.testing.assert_allclose(own.weights_, alone.coef_.T, atol=1e-10)
         np.testing.assert_allclose(own.intercept_, alone.intercept_, atol=1e-10)
+
+
+@pytest.mark.parametrize("weights", [None, "balanced"])
+@pytest.mark.parametrize("build", [chain, balanced])
+def test_the_problems_of_a_tree_of_many_classes(build, weights):
+    """More groups of problems than one block has, some with fewer samples than features."""
+    X, y = _samples(200, 11, 50, offset=3.0)
+    targets = lay_out(build(range(50)), {c: c for c in range(50)})[0][y]
+    model = SharedLinear(C=0.3, class_weight=weights).fit_joint(X, targets)
+    _check(model, X, targets, 0.3, class_weight=weights)
 
 
 def test_folds_and_classes_cost_one_product_of_each_sample(monkeypatch):

@@ -1,5 +1,7 @@
 """The best classes against all classes sorted."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -15,6 +17,7 @@ from polychotomy import (
     TreeClassifier,
 )
 from polychotomy.decoding import largest
+from polychotomy.structures import kmeans
 
 CLASSIFIERS = {
     "one-vs-one": CodeClassifier(LogisticRegression(), "one_vs_one"),
@@ -31,6 +34,8 @@ CLASSIFIERS = {
     "chain": TreeClassifier(LogisticRegression(), structure="chain"),
     "linkage": TreeClassifier(LogisticRegression(), structure="linkage"),
     "margins": TreeClassifier(LinearSVC(), structure="balanced", probability=None),
+    "k-means": TreeClassifier(LogisticRegression(), partial(kmeans, width=4)),
+    "k-means margins": TreeClassifier(LinearSVC(), partial(kmeans, width=4), probability=None),
     "most probable": TreeClassifier(LogisticRegression(), "balanced", solve="most_probable"),
     "all at once": TreeClassifier(LogisticRegression(), "balanced", solve="least_squares"),
     "wide": TreeClassifier(

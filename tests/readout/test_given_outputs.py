@@ -1,5 +1,6 @@
 """Readouts against slow, obvious ways from given outputs to scores, probabilities and classes."""
 
+from dataclasses import replace
 from itertools import product
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ from polychotomy.decoding import accepted_by_votes, ddag, decode
 from polychotomy.learners import Says
 from polychotomy.probability import solve
 from polychotomy.readout import Readout
-from polychotomy.structures import lay_out, single_node
+from polychotomy.structures import balanced, lay_out, single_node
 from tests.properties.strategies import codes, structures
 
 MARGIN, PROBABILITY = Says("hinge", ("margin",)), Says(None, ("probability",))
@@ -154,6 +155,53 @@ def test_the_most_probable_class_is_found(drawn, seed):
         for node in nodes:
             asked = np.concatenate([who for p, who in visits if p == node.problems] or [[]])
             assert len(asked) <= 2 * N
+
+
+@settings(max_examples=30)
+@given(laid_out(), st.integers(0, 10**6), st.integers(1, 4))
+def test_the_best_classes_are_those_of_all_sorted(drawn, seed, n):
+    code, nodes = drawn
+    if len(nodes) == 1:
+        return
+    n = min(n, code.n_classes)
+    said = np.random.default_rng(seed).random((N, code.distinct.columns.shape[1])).round(1)
+    readout = readout_of(nodes, code, PROBABILITY, probability="votes", path="most_probable")
+    readout = readout.calibrated(np.ones(said.shape[1]))
+    p = readout.probabilities(Told(said))
+    classes, values = readout.best(Told(said), n, "probability")
+    np.testing.assert_allclose(values, -np.sort(-p, axis=1)[:, :n], atol=1e-12)
+    np.testing.assert_allclose(np.take_along_axis(p, classes, axis=1), values, atol=1e-12)
+    assert all(len(set(row)) == n for row in classes.tolist())
+
+
+class Touched(tuple):
+    """Nodes that know which of them were looked at, and cannot be gone through."""
+
+    def __getitem__(self, i):
+        self.__dict__.setdefault("seen", set()).add(i)
+        return super().__getitem__(i)
+
+    def __iter__(self):
+        raise AssertionError("All nodes are gone through.")
+
+
+@pytest.mark.parametrize("path", ["recursive", "most_probable"])
+def test_nodes_that_no_sample_reaches_cost_nothing(path, monkeypatch):
+    """With thousands of classes, a loop over all nodes for few samples would take the time."""
+    structure = balanced(range(256))
+    matrix, nodes = lay_out(structure, {c: c for c in range(256)})
+    code = Code(matrix)
+    readout = readout_of(nodes, code, PROBABILITY, probability="least_squares", path=path)
+    readout = readout.calibrated(np.ones(255))
+    certain = np.tile(np.where(np.random.default_rng(0).random(255) > 0.5, 0.99, 0.01), (3, 1))
+    expected = readout.decide(Told(certain))[0]
+    touched = replace(readout, nodes=Touched(nodes))
+    for name in ("held_out_kinds", "needs_calibration"):  # these go through all problems
+        monkeypatch.delattr(Readout, name)
+    winners, visits = touched.decide(Told(certain))
+    np.testing.assert_array_equal(winners, expected)
+    assert len(visits) == 8
+    assert len(touched.nodes.seen) == 8
 
 
 @given(st.integers(3, 7), st.integers(0, 10**6))

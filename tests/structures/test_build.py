@@ -3,7 +3,7 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import linkage as join
-from scipy.spatial.distance import squareform
+from scipy.spatial.distance import cdist, squareform
 
 from polychotomy.errors import StructureError
 from polychotomy.structures import (
@@ -60,6 +60,17 @@ def test_linkage_is_scipys(points, method):
 def test_linkage_joins_what_is_near():
     structure = linkage([[0.0], [10.0], [1.0], [11.5]], ["a", "b", "c", "d"])
     assert structure == two_children(two_children("d", "b"), two_children("c", "a"))
+
+
+def test_linkage_of_a_thousand_classes_is_by_their_means(rng):
+    """Published in Mills (2023), section 5.2: |μ_i−μ_j|² / √(σ_i σ_j)."""
+    y = np.repeat(np.arange(1000), 3)
+    X = rng.normal(size=(1000, 8))[y] + 0.1 * rng.normal(size=(3000, 8))
+    means = X.reshape(1000, 3, 8).mean(axis=1)
+    spread = np.sqrt(((X - means[y]) ** 2).sum(axis=1).reshape(1000, 3).sum(axis=1) / 2)
+    D = cdist(means, means, "sqeuclidean") / np.sqrt(np.outer(spread, spread))
+    expected = from_linkage(join(squareform(D, checks=False), "single"))
+    assert linkage(X, y) == linkage(X, y, distance="centroid") == expected
 
 
 def test_linkage_of_one_class_is_the_class():

@@ -221,3 +221,10 @@ def test_a_distance_of_ones_own():
 def test_what_has_no_distance_is_refused(X, y, options, message):
     with pytest.raises(ValueError, match=message):
         class_distances(X, y, **options)
+
+
+@pytest.mark.parametrize(("k", "name"), [(100, "hausdorff"), (101, "centroid")])
+def test_many_classes_are_compared_by_their_means(rng, k, name):
+    X, y = rng.normal(size=(2 * k, 3)), np.arange(2 * k) % k
+    np.testing.assert_array_equal(class_distances(X, y), class_distances(X, y, name))
+    np.testing.assert_array_equal(class_distances(X, y, "auto"), class_distances(X, y, name))

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 
 from polychotomy.codes import one_vs_one
-from polychotomy.structures import flatten, lay_out, parse_structure, single_node
+from polychotomy.structures import chain, flatten, lay_out, parse_structure, single_node
 from tests.properties.strategies import structures
 
 
@@ -34,3 +34,14 @@ def test_the_matrix_is_that_of_the_flat_structure(structure):
     below = [number for node in nodes for number in node.below]
     assert sorted(-1 - number for number in below if number < 0) == list(range(len(row)))
     assert sorted(number for number in below if number >= 0) == list(range(1, len(nodes)))
+
+
+def test_nodes_of_many_classes_share_one_array():
+    """An array of all classes at every node would grow as their square."""
+    _, nodes = lay_out(chain(range(3000)), {c: 2999 - c for c in range(3000)})
+    assert {id(node.leaves) for node in nodes} == {id(nodes[0].leaves)}
+    assert not any(
+        isinstance(v, np.ndarray) for n in nodes for v in vars(n).values() if v is not n.leaves
+    )
+    np.testing.assert_array_equal(np.flatnonzero(nodes[2990].child >= 0), np.arange(10))
+    assert nodes[2990].child[9] == 0

@@ -28,6 +28,7 @@ def resolve(structure, X=None, y=None, **options):
         ("balanced", False),
         ("chain", True),
         ("linkage", True),
+        ("kmeans", True),
         ("ddag", False),
         (TEXT, False),
         (balanced("ab"), False),

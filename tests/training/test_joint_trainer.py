@@ -1,9 +1,11 @@
+from weakref import ref
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
-from polychotomy import CodeClassifier, TreeClassifier
+from polychotomy import CodeClassifier, SharedLinear, TreeClassifier
 from polychotomy.training import _joint_trainer
 
 
@@ -77,3 +79,19 @@ def test_targets_are_made_in_blocks_where_they_would_be_large(iris, monkeypatch)
     blocks = CodeClassifier(JointLogistic(), "one_vs_one", calibration="sigmoid", cv=3).fit(X, y)
     np.testing.assert_array_equal(blocks.predict_proba(X), whole.predict_proba(X))
     assert blocks.estimators_[2].classes_.tolist() == [0, 1]
+
+
+def test_outputs_of_one_fold_are_held_at_a_time(digits, monkeypatch):
+    """Those of all samples on all problems of a tree of thousands of classes would fill memory."""
+    X, y = digits
+    outputs, alive = _joint_trainer._outputs, []
+
+    def watched(*given):
+        assert [each for each in alive if each() is not None] == []
+        said = outputs(*given)
+        alive.append(ref(said))
+        return said
+
+    monkeypatch.setattr(_joint_trainer, "_outputs", watched)
+    TreeClassifier(SharedLinear(), "balanced", cv=4).fit(X, y)
+    assert len(alive) == 4

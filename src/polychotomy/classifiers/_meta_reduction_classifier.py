@@ -126,7 +126,7 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
             classes,
             X,
             y,
-            distance=getattr(self, "distance", "hausdorff"),
+            distance=getattr(self, "distance", "auto"),
             sample_weight=params.get("sample_weight"),
             pairwise=get_tags(self).input_tags.pairwise,
         )

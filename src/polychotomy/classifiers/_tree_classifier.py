@@ -42,7 +42,11 @@ class TreeClassifier(MetaReductionClassifier):
         Any scikit-learn classifier with ``decision_function`` or ``predict_proba``; by default a
         logistic regression.
     structure : str, Structure, path or callable, default="linkage"
-        - ``"linkage"``: the tree that joins the nearest classes first, by `distance`;
+        - ``"linkage"``: the tree that joins the nearest classes first, by `distance`; of many
+          classes it may be nearly as deep as a chain;
+        - ``"kmeans"``: for many classes, the balanced tree of at most 16 children a node that
+          keeps classes with similar means together, see
+          :func:`~polychotomy.structures.kmeans`; a sample is asked O(log k) problems;
         - ``"balanced"``: the tree that halves the classes, in the order of `class_order`;
         - ``"chain"``: the tree that parts the most frequent class first, then the next; equally
           frequent ones in the order of `class_order`;
@@ -54,8 +58,9 @@ class TreeClassifier(MetaReductionClassifier):
 
         Without a `class_order`, the order of the classes is that of their sorted names: renaming
         them can change a balanced tree, a chain whose frequencies tie, and a DDAG.
-    distance : str or callable, default="hausdorff"
+    distance : str or callable, default="auto"
         For ``"linkage"``: between classes, see :func:`~polychotomy.structures.class_distances`.
+        ``"auto"`` is ``"hausdorff"`` for up to 100 classes and ``"centroid"`` for more.
         It is measured in X as it is, before any steps of a pipeline in `estimator`, so that
         features should be on comparable scales.
     solve : {"auto", "recursive", "most_probable", "least_squares"}, default="auto"
@@ -132,7 +137,8 @@ class TreeClassifier(MetaReductionClassifier):
 
     Notes
     -----
-    All problems of all nodes are trained in one parallel batch.
+    All problems of all nodes are trained in one parallel batch. They are held as one flat matrix
+    of a byte for each class and problem: 100 MB for 10 000 classes.
 
     Where every node has two children, the product of conditional probabilities solves the least
     squares exactly, so that all ways give the same probabilities; but the class at the end of the
@@ -168,7 +174,7 @@ class TreeClassifier(MetaReductionClassifier):
         self,
         estimator: Any = None,
         structure: Any = "linkage",
-        distance: Any = "hausdorff",
+        distance: Any = "auto",
         solve: str = "auto",
         estimators: Mapping[str, Any] | None = None,
         decoder: str = "auto",

@@ -48,6 +48,7 @@ class Builder(StrEnum):
     balanced = "balanced"
     chain = "chain"
     linkage = "linkage"
+    kmeans = "kmeans"
 
 
 File = Annotated[str, typer.Argument(help="A control file; - for the standard input.")]
@@ -130,9 +131,10 @@ def design_structure(
     distance: Annotated[
         str,
         typer.Option(
-            help="Between classes: hausdorff, centroid, mahalanobis, bhattacharyya or confusion."
+            help="Between classes: auto (hausdorff up to 100 classes, then centroid), hausdorff, "
+            "centroid, mahalanobis, bhattacharyya or confusion."
         ),
-    ] = "hausdorff",
+    ] = "auto",
     method: Annotated[
         str, typer.Option(help="Of linkage: single, complete, average or weighted.")
     ] = "single",

@@ -17,6 +17,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.sparse import issparse
 
@@ -24,6 +25,7 @@ from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.linear._linear_problems import LinearProblems
 
 _BLOCK_ENTRIES = 2**21
+_BLOCK_GROUPS = 32
 _MOST_SCATTER_ENTRIES = 2**25
 
 
@@ -65,13 +67,47 @@ class Scatter(NamedTuple):
         return Scatter(self.weight * factor, self.mean, self.matrix * factor)
 
 
+class Scatters(NamedTuple):
+    """Total weights, means and scatters of several sets of samples."""
+
+    weights: Array
+    means: Array
+    matrices: Array
+
+    @classmethod
+    def of(cls, parts: list[Scatter]) -> "Scatters":
+        """Return scatters as arrays."""
+        return cls(*(np.array(each) for each in zip(*parts, strict=True)))
+
+    def merged(self, factors: NDArray[Any], *, centred: bool) -> Iterator[Scatter]:
+        """Yield scatters of sets together; `factors` of their weights, a column for each scatter.
+
+        Columns are taken in blocks, which in a tree have many sets in common: one product for all.
+        """
+        size = max(1, min(_BLOCK_GROUPS, _BLOCK_ENTRIES // max(1, self.means.shape[1] ** 2)))
+        for start in range(0, factors.shape[1], size):
+            block = factors[:, start : start + size]
+            used = np.flatnonzero(block.any(axis=1))
+            block = block[used].astype(float)
+            matrices = np.tensordot(block.T, self.matrices[used], 1)
+            for factor, matrix in zip(block.T, matrices, strict=True):
+                weights, means = self.weights[used] * factor, self.means[used]
+                total, mean = float(weights.sum()), np.zeros(means.shape[1])
+                if centred and total > 0:
+                    mean = weights @ means / total
+                    around = (means - mean) * np.sqrt(weights[:, np.newaxis])
+                    matrix = matrix + around.T @ around
+                yield Scatter(total, mean, matrix)
+
+
 def solve_squared(problems: LinearProblems) -> tuple[Array, Array]:
     """Return the weights, shape (n_features, n_problems), and the intercepts."""
     d = problems.X.shape[1]
     W, b = np.zeros((d, problems.n_problems)), np.zeros(problems.n_problems)
     groups = _groups(problems)
-    for group, solver in zip(groups, _solvers(problems, groups), strict=True):
-        columns = problems.patterns if len(groups) == 1 else problems.patterns[:, group]
+    for group, (used, solver) in zip(groups, _solvers(problems, groups), strict=True):
+        everything = len(groups) == 1 and len(used) == len(problems.patterns)
+        columns = problems.patterns if everything else problems.patterns[np.ix_(used, group)]
         W[:, group], b[group] = solver.by_blocks(columns)
     return W, b
 
@@ -80,7 +116,7 @@ class GroupSolver:
     """Solves problems with the same weights u of their samples."""
 
     def __call__(self, sides: Array) -> tuple[Array, Array]:
-        """Return weights and intercepts; `sides` has the shape (n_patterns, n_problems)."""
+        """Return weights and intercepts; `sides` has a row for each pattern that takes part."""
         raise NotImplementedError
 
     def by_blocks(self, sides: Matrix) -> tuple[Array, Array]:
@@ -100,7 +136,7 @@ class ScatterSolver(GroupSolver):
     scatter : Scatter
         Of the samples with the weights u.
     sums, totals : ndarray of shape (n_patterns, n_features) and (n_patterns,)
-        Σ u x and Σ u of each pattern.
+        Σ u x and Σ u of each pattern that takes part.
     centred : bool
         Whether there is an intercept.
     """
@@ -132,61 +168,54 @@ def _groups(problems: LinearProblems) -> list[Indices]:
     return [np.array(group) for group in found.values()]
 
 
-def _solvers(problems: LinearProblems, groups: list[Indices]) -> Iterator[GroupSolver]:
-    """Yield what solves the problems of each group."""
+def _solvers(
+    problems: LinearProblems, groups: list[Indices]
+) -> Iterator[tuple[Indices, GroupSolver]]:
+    """Yield for each group the patterns that take part, and what solves its problems."""
     d, u = problems.X.shape[1], 2 * problems.weight
     share = problems.pattern_costs(np.array([group[0] for group in groups]))
     sizes = np.bincount(problems.pattern, u > 0, len(problems.patterns)) @ (share > 0)
-    parts = kernel = None
+    kernel = None
     if (sizes >= d).any():
         sums, totals = problems.pattern_sums(u)
-        parts = _Parts(problems, share[:, sizes >= d], u)
+        scatters = _scatters(problems, share[:, sizes >= d], u)
     if (sizes < d).any():
         kernel = _LinearKernel(problems, shared=len(groups) > 1 and problems.X.shape[0] <= d)
     for costs, size in zip(share.T, sizes, strict=True):
+        used = np.flatnonzero(costs)
         if size < d:
             assert kernel is not None
-            yield _DualSolver(problems, costs[problems.pattern] * u, kernel)
+            yield used, _DualSolver(problems, costs[problems.pattern] * u, used, kernel)
         else:
-            assert parts is not None
-            own = sums * costs[:, np.newaxis], totals * costs
-            yield ScatterSolver(parts.scatter(costs), *own, centred=problems.has_intercept)
+            own = sums[used] * costs[used, np.newaxis], totals[used] * costs[used]
+            yield used, ScatterSolver(next(scatters), *own, centred=problems.has_intercept)
 
 
-class _Parts:
-    """Scatters of the parts of the samples that all groups are made of."""
+def _scatters(problems: LinearProblems, share: NDArray[Any], u: Array) -> Iterator[Scatter]:
+    """Yield the scatter of each group; `share` has c / weight of each pattern.
 
-    def __init__(self, problems: LinearProblems, share: Array, u: Array) -> None:
-        self._problems, self._u = problems, u
-        rows, self._part = np.unique(share, axis=0, return_inverse=True)
-        self._kept: list[Scatter] | None = None
-        if len(rows) * problems.X.shape[1] ** 2 <= _MOST_SCATTER_ENTRIES:
-            part = self._part[problems.pattern]
-            order = np.argsort(part, kind="stable")
-            borders = np.searchsorted(part[order], np.arange(1, len(rows)))
-            self._kept = [self._of(own, u) for own in np.split(order, borders)]
+    Groups are made of parts of the samples, whose scatters are computed once if they fit in memory.
+    """
+    factors, part = np.unique(share, axis=0, return_inverse=True)
+    if len(factors) * problems.X.shape[1] ** 2 > _MOST_SCATTER_ENTRIES:
+        for costs in share.T:
+            weight = costs[problems.pattern] * u
+            yield _scatter(problems, np.arange(len(weight)), weight)
+        return
+    of_sample = part.ravel()[problems.pattern]
+    order = np.argsort(of_sample, kind="stable")
+    borders = np.searchsorted(of_sample[order], np.arange(1, len(factors)))
+    parts = Scatters.of([_scatter(problems, own, u) for own in np.split(order, borders)])
+    yield from parts.merged(factors, centred=problems.has_intercept)
 
-    def scatter(self, costs: Array) -> Scatter:
-        """Return the scatter of a group; `costs` are c / weight of each pattern."""
-        if self._kept is None:
-            own = costs[self._problems.pattern] * self._u
-            return self._of(np.arange(len(own)), own)
-        of_part = np.zeros(len(self._kept))
-        of_part[self._part] = costs
-        used = np.flatnonzero(of_part)
-        total = self._kept[used[0]].times(of_part[used[0]])
-        for p in used[1:]:
-            total = total.plus(
-                self._kept[p].times(of_part[p]), centred=self._problems.has_intercept
-            )
-        return total
 
-    def _of(self, samples: Indices, weight: Array) -> Scatter:
-        samples = samples[weight[samples] > 0]
-        X = self._problems.X
-        own = X if len(samples) == X.shape[0] else X[samples]
-        chosen = weight if own is X else weight[samples]
-        return Scatter.of(own, chosen, centred=self._problems.has_intercept)
+def _scatter(problems: LinearProblems, samples: Indices, weight: Array) -> Scatter:
+    """Return the scatter of those of some samples that have a weight."""
+    samples = samples[weight[samples] > 0]
+    X = problems.X
+    own = X if len(samples) == X.shape[0] else X[samples]
+    chosen = weight if own is X else weight[samples]
+    return Scatter.of(own, chosen, centred=problems.has_intercept)
 
 
 class _LinearKernel:
@@ -217,10 +246,13 @@ class _LinearKernel:
 class _DualSolver(GroupSolver):
     """Solves the problems of one group that has fewer samples than features."""
 
-    def __init__(self, problems: LinearProblems, u: Array, kernel: _LinearKernel) -> None:
+    def __init__(
+        self, problems: LinearProblems, u: Array, used: Indices, kernel: _LinearKernel
+    ) -> None:
         self._centred, self._centre = problems.has_intercept, kernel.centre
         own = np.flatnonzero(u)
-        self._pattern, self._root = problems.pattern[own], np.sqrt(u[own])
+        self._pattern = np.searchsorted(used, problems.pattern[own])
+        self._root = np.sqrt(u[own])
         self._share = u[own] / max(u.sum(), np.finfo(float).tiny)
         self._rows = kernel.rows(own)
         K = kernel.values(own, self._rows)

@@ -62,11 +62,11 @@ class LinearProblems:
         sides: Matrix = self.patterns[:, problems][self.pattern]
         return sides
 
-    def pattern_costs(self, problems: Indices) -> Array:
-        """Return c / weight of each pattern in some problems."""
+    def pattern_costs(self, problems: Indices) -> NDArray[Any]:
+        """Return c / weight of each pattern in some problems; of int8 where all are 0 or 1."""
         sides = self.patterns[:, problems]
         if self.factors is None:
-            return np.abs(sides).astype(float)
+            return np.abs(sides)
         minus, plus = self.factors[:, problems]
         return np.where(sides > 0, plus, np.where(sides < 0, minus, 0.0))
 

@@ -189,5 +189,5 @@ def _probabilities(
     is_own[own] = True
     others = samples[~is_own[samples]]
     if others.size:
-        outputs[others] = ask(readout.held_out_kinds[s], [s], others)[:, 0]
+        outputs[others] = ask(readout.held_out_kind(s), [s], others)[:, 0]
     return readout.calibrate(s, outputs[samples])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,28 +67,26 @@ def search(
         if not branches:
             break
         follow_first = dive < n_best
-        waiting: dict[int, list[Reached]] = {}
         branches, rest = _best_of_each(branches, n) if follow_first else (branches, [])
-        for i, samples, value in branches:
-            waiting.setdefault(i, []).append((samples, value))
-        branches = rest
-        for i, node in enumerate(readout.nodes):
-            samples, value = _joined(waiting.pop(i, []))
+        waiting, branches = _Waiting(branches), rest
+        for i, samples, value in waiting:
             promising = value >= best.least[samples]
             samples, value = samples[promising], value[promising]
             if not samples.size:
                 continue
+            node = readout.nodes[i]
             visits.append((node.problems, samples))
             children = _values(readout, ask, i, samples, value, by)
+            below = np.array(node.below)
+            leaves = np.flatnonzero(below < 0)
+            if leaves.size:
+                best.keep(samples, children[:, leaves], -1 - below[leaves])
             first = children.argmax(axis=1)
-            for c, below in enumerate(node.below):
-                if below < 0:
-                    best.keep(samples, children[:, c], -1 - below)
-                    continue
+            for c in np.flatnonzero(below >= 0).tolist():
                 is_first = (first == c) if follow_first else np.ones(len(first), dtype=bool)
-                waiting.setdefault(below, []).append((samples[is_first], children[is_first, c]))
+                waiting.add(node.below[c], samples[is_first], children[is_first, c])
                 if follow_first:
-                    branches.append((below, samples[~is_first], children[~is_first, c]))
+                    branches.append((node.below[c], samples[~is_first], children[~is_first, c]))
     return best.classes, best.values, visits
 
 
@@ -101,6 +100,34 @@ def best_found(readout: "Readout", ask: "Ask", n: int, by: str) -> tuple[Indices
     if readout.methods == ("product",) and readout.path != "least_squares":
         return best_products(readout.binary(ask), code, n)
     return largest(readout.probabilities(ask), n)
+
+
+class _Waiting:
+    """Samples that wait at nodes; those of the first node come first, parents before children.
+
+    Nodes at which no sample waits cost nothing.
+    """
+
+    def __init__(self, branches: Branches) -> None:
+        self._nodes: list[int] = []
+        self._parts: dict[int, list[Reached]] = {}
+        for branch in branches:
+            self.add(*branch)
+
+    def add(self, i: int, samples: Indices, value: Array) -> None:
+        """Let samples wait at node i with a value."""
+        if not samples.size:
+            return
+        if i not in self._parts:
+            heappush(self._nodes, i)
+            self._parts[i] = []
+        self._parts[i].append((samples, value))
+
+    def __iter__(self) -> Iterator[tuple[int, Indices, Array]]:
+        while self._nodes:
+            i = heappop(self._nodes)
+            samples, value = zip(*self._parts.pop(i), strict=True)
+            yield i, np.concatenate(samples), np.concatenate(value)
 
 
 def eliminate(readout: "Readout", ask: "Ask") -> tuple[Array, list[Visit]]:
@@ -203,14 +230,14 @@ class _Best:
         """The value of the last of each sample's best classes."""
         return self.values[:, -1]
 
-    def keep(self, samples: Indices, values: Array, new: int) -> None:
-        """Keep a class where it is better than the last one so far, or as good and earlier."""
-        last = self.values[samples, -1], self.classes[samples, -1]
-        better = (values > last[0]) | ((values == last[0]) & (new < last[1]))
-        samples, values = samples[better], values[better]
-        kept = np.column_stack([self.values[samples, :-1], values])
-        classes = np.column_stack([self.classes[samples, :-1], np.full(len(samples), new)])
-        order = np.lexsort((classes, -kept))
+    def keep(self, samples: Indices, values: Array, new: Indices) -> None:
+        """Keep those of some classes that are better than the last so far, or as good and earlier.
+
+        `values` has a row for each sample and a column for each class in `new`.
+        """
+        kept = np.hstack([self.values[samples], values])
+        classes = np.hstack([self.classes[samples], np.broadcast_to(new, values.shape)])
+        order = np.lexsort((classes, -kept))[:, : self.values.shape[1]]
         self.values[samples] = np.take_along_axis(kept, order, axis=1)
         self.classes[samples] = np.take_along_axis(classes, order, axis=1)
 
@@ -227,14 +254,6 @@ def _best_of_each(branches: Branches, n: int) -> tuple[Branches, Branches]:
         groups = _groups(node[part]) if part.size else ()
         found.append([(i, samples[part[own]], value[part[own]]) for i, own in groups])
     return found[0], found[1]
-
-
-def _joined(parts: list[Reached]) -> Reached:
-    """Return the samples that reached a node from several sides, and their probabilities."""
-    if not parts:
-        return np.empty(0, dtype=np.intp), np.empty(0)
-    samples, p = zip(*parts, strict=True)
-    return np.concatenate(samples), np.concatenate(p)
 
 
 def _groups(values: Indices) -> Iterator[tuple[int, Indices]]:

@@ -152,11 +152,12 @@ class Readout:
     @property
     def held_out_kinds(self) -> tuple[str, ...]:
         """The kind of output of each distinct problem that its calibration reads."""
-        calibrations = self.calibrations or ("none",) * len(self.says)
-        return tuple(
-            "margin" if name != "none" and "margin" in said.kinds else "probability"
-            for name, said in zip(calibrations, self.says, strict=True)
-        )
+        return tuple(map(self.held_out_kind, range(len(self.says))))
+
+    def held_out_kind(self, s: int) -> str:
+        """Return the kind of output that the calibration of one distinct problem reads."""
+        calibrated = self.calibrations is not None and self.calibrations[s] != "none"
+        return "margin" if calibrated and "margin" in self.says[s].kinds else "probability"
 
     def calibrated(self, counts: Array, held_out: Any = None, ask: Ask | None = None) -> "Readout":
         """Return the readout with calibrators, and with a method where "auto" left it open.
@@ -361,7 +362,7 @@ class Readout:
     def binary(self, ask: Ask, problems: slice = slice(None), rows: Indices | None = None) -> Array:
         """Return the probability of the + side of some problems, a column for each."""
         which, place = self._asked(problems)
-        kinds = [self.held_out_kinds[s] for s in which]
+        kinds = [self.held_out_kind(s) for s in which]
         outputs = self._said(ask, which, kinds, rows)
         if np.isnan(outputs).any():
             raise ValueError(
@@ -383,7 +384,7 @@ class Readout:
     def _kind(self, s: int) -> str:
         """Return the kind of output that the rules read, or that a calibrator was fitted on."""
         own = "margin" if self.forms[s] == "margin" else "probability"
-        return self.held_out_kinds[s] if self._reads_calibrated(s) else own
+        return self.held_out_kind(s) if self._reads_calibrated(s) else own
 
     @property
     def _takes_most_probable(self) -> bool:
@@ -426,7 +427,7 @@ class Readout:
         calibrator = self.calibrators[s]
         if calibrator is None:
             return outputs
-        return calibrator(calibrated_form(outputs, self.held_out_kinds[s]))
+        return calibrator(calibrated_form(outputs, self.held_out_kind(s)))
 
     def _asked(self, problems: slice) -> tuple[Indices, Indices]:
         """Return the distinct problems behind some problems, and where each of these is found."""

@@ -20,6 +20,7 @@ from polychotomy.structures._convert import (
 )
 from polychotomy.structures._distances import class_distances
 from polychotomy.structures._format import format_structure
+from polychotomy.structures._kmeans import kmeans
 from polychotomy.structures._known_labels import with_labels
 from polychotomy.structures._language import MAX_CHARACTERS, parse_structure
 from polychotomy.structures._layout import Node, lay_out, single_node
@@ -40,6 +41,7 @@ __all__ = [
     "format_structure",
     "from_code",
     "from_linkage",
+    "kmeans",
     "lay_out",
     "linkage",
     "name_problems",

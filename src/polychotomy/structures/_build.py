@@ -11,6 +11,7 @@ from polychotomy.arrays import Array, Indices
 from polychotomy.errors import StructureError, unknown_name
 from polychotomy.structures._convert import from_linkage, two_children
 from polychotomy.structures._distances import class_distances
+from polychotomy.structures._kmeans import kmeans
 from polychotomy.structures._structure import Structure
 
 _METHODS = ("single", "complete", "average", "weighted")
@@ -87,7 +88,7 @@ def linkage(
     X: Any,
     y: ArrayLike,
     *,
-    distance: Any = "hausdorff",
+    distance: Any = "auto",
     method: str = "single",
     quantile: float = 1.0,
     sample_weight: ArrayLike | None = None,
@@ -100,7 +101,7 @@ def linkage(
         Finite numbers, on comparable scales.
     y : array-like of shape (n_samples,)
         Labels.
-    distance : str or callable, default="hausdorff"
+    distance : str or callable, default="auto"
         Between classes, see :func:`class_distances`.
     method : {"single", "complete", "average", "weighted"}, default="single"
         Linkage method, the distance between groups of classes; see
@@ -142,7 +143,7 @@ def order_classes(
     X: Any,
     y: ArrayLike,
     *,
-    distance: Any = "hausdorff",
+    distance: Any = "auto",
     sample_weight: ArrayLike | None = None,
 ) -> Indices:
     """Return an order of the classes with close neighbours, for ``adjacent`` codes.
@@ -155,7 +156,7 @@ def order_classes(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Labels.
-    distance : str or callable, default="hausdorff"
+    distance : str or callable, default="auto"
         Between classes, see :func:`class_distances`.
     sample_weight : array-like of shape (n_samples,), optional
         Weights, see :func:`class_distances`.
@@ -257,9 +258,14 @@ def _design_linkage(X: Any, y: ArrayLike, distance: Any, sample_weight: Any) -> 
     return linkage(X, y, distance=distance, sample_weight=sample_weight)
 
 
+def _design_kmeans(X: Any, y: ArrayLike, distance: Any, sample_weight: Any) -> Structure:
+    return kmeans(X, y, sample_weight=sample_weight)
+
+
 BUILDERS = {
     "balanced": TreeBuilder(_design_balanced, needs_samples=False),
     "chain": TreeBuilder(_design_chain),
     "linkage": TreeBuilder(_design_linkage, needs_distances=True),
+    "kmeans": TreeBuilder(_design_kmeans, needs_distances=True),
 }
 """The builders by name. A new one is one function and one line here."""

@@ -32,7 +32,7 @@ def resolve_class_order(
     X: Any,
     y: Indices | None,
     *,
-    distance: Any = "hausdorff",
+    distance: Any = "auto",
     sample_weight: Any = None,
     pairwise: bool = False,
 ) -> Indices | None:

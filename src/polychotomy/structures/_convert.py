@@ -159,10 +159,10 @@ def nest(structure: Structure) -> Structure:
     }
     """
 
-    def nested(node: Structure, children: list[Structure], _: str) -> Structure:
+    def nested(node: Structure, children: list[Structure]) -> Structure:
         return node if node.code is None else _nest_node(node, children)
 
-    return _rebuild(structure, nested, "")
+    return _rebuild(structure, nested)
 
 
 def _nest_node(node: Structure, children: list[Structure]) -> Structure:
@@ -278,14 +278,19 @@ def name_problems(structure: Structure, base: str) -> Structure:
             f"letter. Got {base!r}."
         )
 
-    def named(node: Structure, children: list[Structure], name: str) -> Structure:
+    names = {id(structure): base}
+    for node in structure.nodes():
+        own = names[id(node)]
+        names.update({id(child): f"{own}.{c:02d}" for c, child in enumerate(node.children)})
+
+    def named(node: Structure, children: list[Structure]) -> Structure:
         if node.code is None:
             return node
-        several = node.code.n_problems > 1
-        names = [f"{name}-{s:02d}" if several else name for s in range(node.code.n_problems)]
-        return Structure(node.code, children, names=names)
+        name, several = names[id(node)], node.code.n_problems > 1
+        own = [f"{name}-{s:02d}" if several else name for s in range(node.code.n_problems)]
+        return Structure(node.code, children, names=own)
 
-    return _rebuild(structure, named, base)
+    return _rebuild(structure, named)
 
 
 def relabel(structure: Structure, labels: Mapping[Any, Any]) -> Structure:
@@ -310,31 +315,25 @@ def relabel(structure: Structure, labels: Mapping[Any, Any]) -> Structure:
             f"It has none for {missing[0]!r}."
         )
 
-    def relabelled(node: Structure, children: list[Structure], _: str) -> Structure:
+    def relabelled(node: Structure, children: list[Structure]) -> Structure:
         if node.code is None:
             return Structure.of_class(labels[node.classes[0]])
         return Structure(node.code, children, names=node.names, options=node.options)
 
-    return _rebuild(structure, relabelled, "")
+    return _rebuild(structure, relabelled)
 
 
 def _rebuild(
-    structure: Structure,
-    make: Callable[[Structure, list[Structure], str], Structure],
-    base: str,
+    structure: Structure, make: Callable[[Structure, list[Structure]], Structure]
 ) -> Structure:
-    """Apply ``make(node, new children, place)`` to all nodes, from the inside out.
-
-    The place is `base`, with ``.0c`` for child c on every level.
-    """
-    order, pending = [], [(structure, base)]
+    """Apply ``make(node, new children)`` to all nodes, from the inside out."""
+    order, pending = [], [structure]
     while pending:
-        node, place = pending.pop()
-        order.append((node, place))
-        pending.extend((child, f"{place}.{c:02d}") for c, child in enumerate(node.children))
+        order.append(pending.pop())
+        pending.extend(order[-1].children)
     made: list[Structure] = []
-    for node, place in reversed(order):  # children come before their node, the first one first
+    for node in reversed(order):  # children come before their node, the first one first
         n_children = len(node.children)
         children = made[len(made) - n_children :]
-        made[len(made) - n_children :] = [make(node, children, place)]
+        made[len(made) - n_children :] = [make(node, children)]
     return made[0]

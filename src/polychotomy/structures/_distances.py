@@ -13,12 +13,13 @@ _TREE_FEATURES = 12
 _TREE_SAMPLES = 64
 _BLOCK_DISTANCES = 2**22
 _FOLDS = 5
+_FEW_CLASSES = 100
 
 
 def class_distances(
     X: Any,
     y: ArrayLike,
-    distance: str | Callable[[Any, Indices], ArrayLike] = "hausdorff",
+    distance: str | Callable[[Any, Indices], ArrayLike] = "auto",
     *,
     quantile: float = 1.0,
     sample_weight: ArrayLike | None = None,
@@ -32,7 +33,8 @@ def class_distances(
         ``"mahalanobis"`` and ``"bhattacharyya"`` depend on the scales of the features.
     y : array-like of shape (n_samples,)
         Labels.
-    distance : str or callable, default="hausdorff"
+    distance : str or callable, default="auto"
+        - ``"auto"``: ``"hausdorff"`` for up to 100 classes, ``"centroid"`` for more;
         - ``"hausdorff"``: max(max_k min_l |x_k−x_l|, max_l min_k |x_k−x_l|), exactly;
         - ``"centroid"``: |μ_i−μ_j|² / √(σ_i σ_j), with σ_i² = Σ|x−μ_i|² / (n_i−1); a class with
           zero variance uses the pooled one;
@@ -58,8 +60,9 @@ def class_distances(
     Notes
     -----
     The Hausdorff distance queries a tree of every class for every sample; with more than 12
-    features it costs O(n² d), as matrix products in blocks. The other distances are linear in n;
-    those with covariances make X dense, and ``"bhattacharyya"`` stores k covariances.
+    features it costs O(n² d), as matrix products in blocks. The other distances are linear in n,
+    ``"centroid"`` O(n d + k² d); those with covariances make X dense, and ``"bhattacharyya"``
+    stores k covariances.
 
     References
     ----------
@@ -73,7 +76,10 @@ def class_distances(
     array([[0., 5.],
            [5., 0.]])
     """
-    X, indices, weight = _check_samples(X, y, sample_weight)
+    X, indices, weight = check_samples(X, y, sample_weight)
+    k = int(indices.max()) + 1
+    if isinstance(distance, str) and distance == "auto":
+        distance = "hausdorff" if k <= _FEW_CLASSES else "centroid"
     if callable(distance):
         D = np.asarray(distance(X, indices), dtype=float)
     elif distance == "hausdorff":
@@ -81,8 +87,7 @@ def class_distances(
     elif isinstance(distance, str) and distance in DISTANCES:
         D = DISTANCES[distance](X, indices, weight)
     else:
-        raise unknown_name("distance", distance, ["hausdorff", *DISTANCES])
-    k = int(indices.max()) + 1
+        raise unknown_name("distance", distance, ["auto", "hausdorff", *DISTANCES])
     if D.shape != (k, k) or not np.isfinite(D).all():
         raise ValueError(
             f"The 'distance' parameter must return finite numbers for all pairs of {k} classes. "
@@ -159,7 +164,7 @@ def _squares(rows: Any) -> Array:
     return np.einsum("ij,ij->i", rows, rows)
 
 
-def _means(X: Any, y: Indices, weight: Array) -> tuple[Array, Array]:
+def class_means(X: Any, y: Indices, weight: Array) -> tuple[Array, Array]:
     """Return the weight and the mean of each class."""
     from scipy.sparse import csr_array
 
@@ -174,7 +179,7 @@ def centroid(X: Any, y: Indices, weight: Array) -> Array:
     """Return squared distances of means divided by geometric means of standard deviations."""
     from scipy.spatial.distance import pdist, squareform
 
-    total, means = _means(X, y, weight)
+    total, means = class_means(X, y, weight)
     if _is_sparse(X):
         lengths = np.bincount(y, weights=weight * _squares(X))
         scatter = np.maximum(lengths - total * _squares(means), 0)
@@ -218,7 +223,7 @@ def _gaussians(
 ) -> tuple[Array, Array, Array, Array]:
     """Return weights, means, the pooled covariance and, if `own`, those of the classes, shrunk."""
     X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
-    total, means = _means(X, y, weight)
+    total, means = class_means(X, y, weight)
     k, d = means.shape
     common = np.zeros((d, d))
     scatters = np.zeros((k if own else 0, d, d))
@@ -253,7 +258,7 @@ def confusion(X: Any, y: Indices, weight: Array) -> Array:
 def _classify(X: Any, y: Indices, weight: Array, X_test: Any) -> Indices:
     """Return the predictions of a linear discriminant, with unit covariance for sparse X."""
     if _is_sparse(X):
-        total, means = _means(X, y, weight)
+        total, means = class_means(X, y, weight)
         weights: NDArray[Any] = means
     else:
         total, means, common, _ = _gaussians(X, y, weight, own=False)
@@ -281,7 +286,7 @@ DISTANCES: dict[str, Callable[[Any, Indices, Array], Array]] = {
 """The distances by name, except Hausdorff's, which needs a quantile. A new one is a line here."""
 
 
-def _check_samples(X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Any, Indices, Array]:
+def check_samples(X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Any, Indices, Array]:
     """Return X as numbers, class indices and weights, without samples of weight 0."""
     try:
         X = X.tocsr().astype(float) if _is_sparse(X) else np.asarray(X, dtype=float)

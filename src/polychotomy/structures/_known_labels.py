@@ -46,16 +46,18 @@ def with_labels(structure: Structure, classes: Sequence[Any]) -> Structure:
     """Return the structure with the labels of `classes`; it must have each of them once."""
     known = KnownLabels(classes)
     found: dict[Label, Label] = {}
+    taken: set[Label] = set()
     for label in structure.classes:
         meant = known.find(label, str(label))
         if meant is None:
             raise StructureError(
                 f"The structure has the class {label!r}, which y does not have; {known.words()}."
             )
-        if meant in found.values():
+        if meant in taken:
             raise StructureError(f"The structure has the class {meant!r} of y twice.")
         found[label] = meant
-    missing = [label for label in known if label not in set(found.values())]
+        taken.add(meant)
+    missing = [label for label in known if label not in taken]
     if missing:
         raise StructureError(
             "The structure must have each class of y. "

@@ -19,16 +19,31 @@ class Node:
         The code over the children.
     problems : slice
         The node's columns in the flat matrix.
-    child : ndarray of shape (n_classes,)
-        The child that contains each class, −1 for classes not below this node.
     below : tuple of int
         For each child the number of its node, or −1 − r if it is class r.
+    leaves : ndarray of shape (n_classes,)
+        All classes in the order of the structure's leaves, the same array for all nodes.
+    borders : tuple of int
+        The leaves of child c are ``leaves[borders[c] : borders[c + 1]]``.
     """
 
     code: Code
     problems: slice
-    child: Indices
     below: tuple[int, ...]
+    leaves: Indices
+    borders: tuple[int, ...]
+
+    @property
+    def child(self) -> Indices:
+        """The child that contains each class, −1 for classes not below this node.
+
+        It is made when asked for: those of all nodes together would grow as the square of the
+        classes.
+        """
+        child = np.full(len(self.leaves), -1)
+        own = self.leaves[self.borders[0] : self.borders[-1]]
+        child[own] = np.repeat(np.arange(len(self.below)), np.diff(self.borders))
+        return child
 
 
 def single_node(code: Code, order: Indices | None = None) -> tuple[Node, ...]:
@@ -45,7 +60,8 @@ def single_node(code: Code, order: Indices | None = None) -> tuple[Node, ...]:
     """
     order = np.arange(code.n_classes) if order is None else order
     below = tuple(-1 - r for r in order.tolist())
-    return (Node(code, slice(0, code.n_problems), np.argsort(order), below),)
+    borders = tuple(range(code.n_classes + 1))
+    return (Node(code, slice(0, code.n_problems), below, order, borders),)
 
 
 def lay_out(structure: Structure, row: dict[object, int]) -> tuple[Matrix, tuple[Node, ...]]:
@@ -74,20 +90,22 @@ def lay_out(structure: Structure, row: dict[object, int]) -> tuple[Matrix, tuple
     (-1, 1)
     """
     inner = list(structure.nodes())
-    number = {node.classes: i for i, node in enumerate(inner)}
+    number = {id(node): i for i, node in enumerate(inner)}
+    leaves = np.array([row[label] for label in structure.classes])
+    place = {label: p for p, label in enumerate(structure.classes)}
     matrix = np.zeros((len(row), structure.n_problems), dtype=np.int8)
     nodes, start = [], 0
     for node in inner:
         assert node.code is not None
-        child = np.full(len(row), -1)
-        for c, part in enumerate(node.children):
-            child[[row[label] for label in part.classes]] = c
+        sizes = [child.n_classes for child in node.children]
+        first = place[node.classes[0]]  # the classes of a node are consecutive leaves
         problems = slice(start, start + node.code.n_problems)
-        members = np.flatnonzero(child >= 0)
-        matrix[members, problems] = node.code.matrix[child[members]]
+        own = leaves[first : first + node.n_classes]
+        matrix[own, problems] = np.repeat(node.code.matrix, sizes, axis=0)
         below = tuple(
-            -1 - row[c.classes[0]] if c.is_class else number[c.classes] for c in node.children
+            -1 - row[c.classes[0]] if c.is_class else number[id(c)] for c in node.children
         )
-        nodes.append(Node(node.code, problems, child, below))
+        borders = tuple(np.cumsum([first, *sizes]).tolist())
+        nodes.append(Node(node.code, problems, below, leaves, borders))
         start = problems.stop
     return matrix, tuple(nodes)

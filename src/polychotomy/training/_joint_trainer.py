@@ -137,14 +137,15 @@ class JointTrainer:
             found = self._one_by_one(X, y, parts, tests, kinds[0], progress)
         else:
             found = self._as_columns(X, parts, tests, kinds[0], problems, progress)
-        model, said = next(found), list(found)
+        model = next(found)
         samples = _total_weights(whole, weight)
         solves = getattr(model, "n_solves_", 1)
         classes = np.bincount(y, minlength=len(problems.classes))
         trained = JointlyTrained(model, Counts(whole.n_problems * solves, samples, classes))
+        outputs = [] if folds is None else _held_out(trained, targets, X, tests, found, kinds[0])
+        next(found, None)  # nothing is left, but it gives back the kernel rows
         if folds is None:
             return trained, None
-        outputs = _held_out(trained, targets, X, tests, said, kinds[0])
         return trained, HeldOut(targets, outputs, [weight] * whole.n_problems, bool(folds))
 
     def _as_columns(
@@ -300,21 +301,27 @@ def _held_out(
     targets: Targets,
     X: Any,
     tests: Sequence[Indices],
-    said: Sequence[Array],
+    said: Iterator[Array],
     kind: str,
 ) -> list[Array]:
-    """Return the outputs on each problem's own samples, by folds that have not seen them."""
+    """Return the outputs on each problem's own samples, by folds that have not seen them.
+
+    The outputs of a fold on all problems are dropped before those of the next are computed: in a
+    tree, most samples take no part in most problems.
+    """
+    samples = [targets.samples(s) for s in range(targets.n_problems)]
+    outputs = [np.empty(len(own)) for own in samples]
+
+    def fill(test: Indices, answers: Array) -> None:
+        place = np.full(targets.n_samples, -1)
+        place[test] = np.arange(len(test))
+        for s, own in enumerate(samples):
+            asked = place[own]
+            outputs[s][asked >= 0] = answers[asked[asked >= 0], s]
+
+    for test in tests:
+        fill(test, next(said))
     never = np.setdiff1d(np.arange(targets.n_samples), np.concatenate([[], *tests]))
-    tests, said = list(tests), list(said)
     if never.size:
-        tests.append(never)
-        said.append(trained.outputs(_safe_indexing(X, never), kind))
-    outputs = []
-    for s in range(targets.n_problems):
-        samples = targets.samples(s)
-        own = np.empty(len(samples))
-        for test, answers in zip(tests, said, strict=True):
-            place = np.flatnonzero(np.isin(samples, test, assume_unique=True))
-            own[place] = answers[np.searchsorted(test, samples[place]), s]
-        outputs.append(own)
+        fill(never, trained.outputs(_safe_indexing(X, never), kind))
     return outputs

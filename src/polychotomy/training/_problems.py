@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
@@ -157,7 +158,9 @@ class Asking:
         self, kind: str, which: Sequence[int] | None = None, rows: Indices | None = None
     ) -> Array:
         """Return outputs of a kind, of some of the problems and some of the samples."""
-        part = self.X if rows is None else _safe_indexing(self.X, rows)
+        part = self.X
+        if rows is not None:  # an array by itself: a tree asks thousands of times
+            part = part[rows] if isinstance(part, np.ndarray) else _safe_indexing(part, rows)
         return self.trained.outputs(part, kind, which)
 
 
