@@ -70,7 +70,7 @@ OURS = {
     "linkage tree": lambda k: TreeClassifier(
         SharedLinear(), "linkage", distance="centroid", probability=None
     ),
-    "wide tree": lambda k: TreeClassifier(SharedLinear(), "wide", probability=None),
+    "wide tree": lambda k: TreeClassifier(SharedLinear(), "kmeans", probability=None),
     "Nystroem, one-vs-rest": lambda k: make_pipeline(
         Nystroem(gamma=0.01, n_components=1000, random_state=0),
         CodeClassifier(SharedLinear(C=10), "one_vs_rest", probability=None),

@@ -15,7 +15,6 @@ from polychotomy.classifiers._reduction_classifier import ReductionClassifier
 from polychotomy.learners import Learner, check_learner
 from polychotomy.structures import ordered_categories, resolve_class_order
 from polychotomy.training import (
-    JointlyTrained,
     JointTrainer,
     Params,
     Problems,
@@ -138,7 +137,7 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
             raise AttributeError(
                 "class_weight='balanced' needs all samples: give a dictionary to partial_fit."
             )
-        if isinstance(getattr(self, "_trained", None), JointlyTrained):
+        if self.__sklearn_is_fitted__() and not self._trained.learns_further:
             raise AttributeError(
                 "partial_fit goes on from partial_fit. 'fit' has trained all problems at once, and "
                 "kept no sums over its samples: train a new classifier by partial_fit alone."

@@ -45,6 +45,11 @@ class JointlyTrained:
     _parts: dict[tuple[int, ...], Any] = field(default_factory=dict, repr=False)
     _estimators: dict[int, Any] = field(default_factory=dict, repr=False)
 
+    @property
+    def learns_further(self) -> bool:
+        """Whether training can go on batch by batch: nothing is kept of the samples."""
+        return False
+
     def outputs(self, X: Any, kind: str, which: Sequence[int] | None = None) -> Array:
         """Return the outputs of all problems, or of those in `which`, a column for each."""
         if which is not None and 4 * len(which) < len(self.counts.samples):

@@ -90,6 +90,11 @@ class TrainedProblems(Protocol):
     """Trained problems, however they were trained."""
 
     @property
+    def learns_further(self) -> bool:
+        """Whether training can go on batch by batch."""
+        ...
+
+    @property
     def counts(self) -> Counts:
         """What training cost."""
         ...
@@ -180,6 +185,11 @@ class RememberedOutputs:
     trained: TrainedProblems
     X: Any
     said: dict[str, Array]
+
+    @property
+    def learns_further(self) -> bool:
+        """Whether training can go on batch by batch."""
+        return self.trained.learns_further
 
     @property
     def counts(self) -> Counts:

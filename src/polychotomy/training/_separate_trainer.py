@@ -42,6 +42,11 @@ class SeparatelyTrained:
     counts: Counts
     n_jobs: int | None = None
 
+    @property
+    def learns_further(self) -> bool:
+        """Whether training can go on batch by batch."""
+        return True
+
     def outputs(self, X: Any, kind: str, which: Sequence[int] | None = None) -> Array:
         """Return the outputs of all problems, or of those in `which`, a column for each."""
         asked = range(len(self.problems)) if which is None else which
