@@ -46,7 +46,8 @@ class TreeClassifier(MetaReductionClassifier):
           classes it may be nearly as deep as a chain;
         - ``"kmeans"``: for many classes, the balanced tree of at most 16 children a node that
           keeps classes with similar means together, see
-          :func:`~polychotomy.structures.kmeans`; a sample is asked O(log k) problems;
+          :func:`~polychotomy.structures.kmeans`; O(log k) problems lie on the way
+          to a class;
         - ``"balanced"``: the tree that halves the classes, in the order of `class_order`;
         - ``"chain"``: the tree that parts the most frequent class first, then the next; equally
           frequent ones in the order of `class_order`;

@@ -27,7 +27,7 @@ def kmeans(
     A node separates each of its children from the others (one-vs-rest). The children have nearly
     the same number of classes: at every node it differs by one at most. The depth is the smallest
     that `width` allows, ⌈log_width k⌉, and nodes have no more children than this depth needs: 100
-    classes make ten groups of ten. A sample is asked O(width · log k) problems of k or more.
+    classes make ten groups of ten. O(width · log k) problems lie on the way to a class.
 
     Groups are found by halving: two means, and the classes sorted by the difference of their
     squared distances to them, until nothing changes. For two given means no groups of these sizes
