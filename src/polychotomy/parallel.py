@@ -9,7 +9,7 @@ import signal
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from shutil import rmtree
@@ -95,7 +95,8 @@ def _running(
         return_as=form if one_by_one else "list",
         **({} if ordered else {"batch_size": 1}),
     )
-    with _signals_held_back():  # the workers start here
+    # The workers start here. Forked ones are ended by a signal, which must reach them.
+    with _signals_held_back() if one_by_one else nullcontext():
         results = workers(delayed(function)(task, shared) for task in tasks)
     if isinstance(results, list):
         yield from results

@@ -465,7 +465,7 @@ class FailsOnVirginica(Counting):
 
 def test_any_joblib_backend_will_do(iris):
     X, y = iris
-    with joblib.parallel_config(backend="threading", n_jobs=2):
+    with joblib.parallel_config(backend="multiprocessing", n_jobs=2):
         assert CodeClassifier(SVC()).fit(X, y).score(X, y) > 0.9
 
 
