@@ -328,7 +328,7 @@ def test_tuning_single_binary_classifiers(blobs):
 
 def test_reductions_that_the_estimator_does_not_suit_are_skipped(blobs):
     rows = ["sbc_kernel:auto:None", "sbc_bch", "one_vs_one"]
-    search = ReductionSearchCV(SVC(), rows, cv=2)
+    search = ReductionSearchCV(SVC(), rows, cv=2, random_state=0)
     assert hasattr(search, "predict_proba")
     search.fit(*blobs)
     assert list(search.skipped_) == ["sbc_kernel"]
