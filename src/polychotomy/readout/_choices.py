@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polychotomy.arrays import Array, Indices
-from polychotomy.calibration import CALIBRATIONS, Calibrator, choose_calibration
+from polychotomy.calibration import CALIBRATIONS, Calibrator, Sigmoid, choose_calibration
 from polychotomy.codes import Code
 from polychotomy.decoding import RULES, SIGN_RULES, check_one_vs_one
 from polychotomy.errors import unknown_name
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _MOST_ENTRIES = 2**22  # of samples × classes × problems, on which methods are compared
 
 NO_PROBABILITIES = (
-    "(partial_fit cannot calibrate outputs: use fit, or an estimator with predict_proba and "
-    "calibration='none'.)"
+    "(partial_fit cannot calibrate outputs without samples that are held out: set 'reservoir', "
+    "such as 5000, or use fit, or an estimator with predict_proba and calibration='none'.)"
 )
 
 
@@ -98,9 +98,14 @@ def fit_calibrators(
         pooled = [np.concatenate(parts) for parts in zip(*data, strict=True)]
         return (CALIBRATIONS[calibrations[0]](*pooled),) * len(data)
     return tuple(
-        None if name == "none" else CALIBRATIONS[name](*parts)
+        None if name == "none" else _fit_calibrator(name, *parts)
         for name, parts in zip(calibrations, data, strict=True)
     )
+
+
+def _fit_calibrator(name: str, outputs: Array, positive: Any, weight: Array) -> Calibrator:
+    """Return the calibrator of one problem; where a stream has held out no sample yet, a guess."""
+    return CALIBRATIONS[name](outputs, positive, weight) if weight.any() else Sigmoid(1.0)
 
 
 def _choose_rule(decoder: object, said: Says, code: Code) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from polychotomy.training._inputs import (
     check_params,
     check_weights,
     class_weights,
+    part_of_batch,
     route_params,
     unless_fit_fails,
     weigh,
@@ -26,6 +27,7 @@ from polychotomy.training._problems import (
     Trainer,
 )
 from polychotomy.training._progress import FitProgress
+from polychotomy.training._reservoir import Reservoir
 from polychotomy.training._separate_trainer import SeparatelyTrained, SeparateTrainer
 from polychotomy.training._shared_problems import shared_problems
 
@@ -40,6 +42,7 @@ __all__ = [
     "Params",
     "Problems",
     "RememberedOutputs",
+    "Reservoir",
     "SeparateTrainer",
     "SeparatelyTrained",
     "TrainedProblems",
@@ -51,6 +54,7 @@ __all__ = [
     "check_params",
     "check_weights",
     "class_weights",
+    "part_of_batch",
     "refuse_pairs",
     "route_params",
     "shared_problems",
