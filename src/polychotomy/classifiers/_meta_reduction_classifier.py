@@ -103,7 +103,7 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
             trained = trainer.update(before, problems, X, indices, progress)
         held_out = None
         if reservoir is not None and readout.needs_calibration:
-            held_out = reservoir.outputs_of(trained, trainer.distinct, readout.held_out_kinds)
+            held_out = reservoir.outputs_of(trained, trainer.distinct, readout.kinds)
         readout = readout.calibrated(trained.counts.samples, held_out)
         return self._keep(problems, trained, readout, reservoir)
 

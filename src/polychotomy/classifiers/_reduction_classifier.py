@@ -122,7 +122,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             splits = self._folds(readout, X, indices, classes)
             with self._progress(trainer, splits) as progress:
                 trained, held_out = trainer.train(
-                    problems, X, indices, splits, readout.held_out_kinds, progress
+                    problems, X, indices, splits, readout.kinds, progress
                 )
                 ask = Asking(trained, X)
                 readout = readout.calibrated(trained.counts.samples, held_out, ask)

@@ -1,7 +1,7 @@
 """``TreeClassifier``: any structure, solved along the winning path or all at once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -323,7 +323,7 @@ class TreeClassifier(MetaReductionClassifier):
         if readout.methods is None and path in ("least_squares", "most_probable"):
             raise ValueError(f"solve={path!r} needs probabilities. {NO_PROBABILITIES}")
         if self.solve == "auto" and len(problems.nodes) > 1 and readout.methods is not None:
-            return readout.along("most_probable")
+            return replace(readout, path="most_probable")
         return readout
 
     def _set_fitted(self) -> None:
