@@ -25,6 +25,7 @@ __all__ = [
     "calibrated_form",
     "check_folds",
     "choose_calibration",
+    "fit_calibrator",
     "fit_isotonic",
     "fit_logistic",
     "fit_sigmoid",
@@ -136,6 +137,18 @@ CALIBRATIONS: dict[str, Callable[[Array, NDArray[np.bool_], Array], Calibrator]]
     "sigmoid": fit_sigmoid,
     "isotonic": fit_isotonic,
 }
+
+
+def fit_calibrator(
+    name: str, outputs: Array, positive: NDArray[np.bool_], weight: Array
+) -> Calibrator | None:
+    """Return the calibrator of one problem, None for "none".
+
+    A stream may have held out no sample of its classes yet: then it is the logistic function.
+    """
+    if name == "none":
+        return None
+    return CALIBRATIONS[name](outputs, positive, weight) if weight.any() else Sigmoid(1.0)
 
 
 def choose_calibration(calibration: object, said: Any, in_batches: bool = False) -> str:

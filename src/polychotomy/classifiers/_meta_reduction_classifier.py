@@ -1,12 +1,14 @@
 """What classifiers share whose binary classifier is a parameter: batches, metadata, trainers."""
 
+from numbers import Integral
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import get_tags
+from sklearn.utils import Bunch, check_random_state, get_tags
 from sklearn.utils.metadata_routing import (
     UNUSED,
     MetadataRouter,
@@ -18,18 +20,23 @@ from sklearn.utils.metaestimators import available_if
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._reduction_classifier import ReductionClassifier
+from polychotomy.codes import check_int
 from polychotomy.learners import Learner, check_learner
+from polychotomy.readout import Readout
 from polychotomy.structures import ordered_categories, resolve_class_order
 from polychotomy.training import (
     JointTrainer,
     Params,
     Problems,
+    Reservoir,
     SeparateTrainer,
+    TrainedProblems,
     Trainer,
     check_batch_labels,
     check_data,
     check_params,
     class_weights,
+    part_of_batch,
     weigh,
 )
 
@@ -44,6 +51,8 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
     estimator: Any
     class_order: Any
     random_state: Any
+    reservoir: int | None
+    _reservoir: Reservoir | None
 
     # Weights go to the estimator, which is asked for them; they are none of our own.
     __metadata_request__fit = {"sample_weight": UNUSED}  # noqa: RUF012
@@ -57,7 +66,8 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         """Train the binary problems further on a batch of samples.
 
         Estimators learn in place: if one of them fails, others may have learnt the batch already.
-        The calibration of an earlier ``fit`` stays as it is.
+        With `reservoir`, some samples of the stream are held out, and after every batch the
+        outputs on them are calibrated anew. The calibration of an earlier ``fit`` stays as it is.
 
         Parameters
         ----------
@@ -85,16 +95,63 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         params = check_params(self, "partial_fit", X, sample_weight, fit_params)
         problems = self._lay_out(labels, order, X, None, params) if first else self._problems
         factor = class_weights(self, labels, indices)
+        reservoir, kept = self._hold_out(X, indices, len(labels), weigh(params, factor))
+        X, indices, params, factor = part_of_batch(X, indices, params, factor, kept)
         routed = self._route("partial_fit", params, factor)
         trainer: Any = self._choose_trainer(problems, routed, in_batches=True)
-        if first:
-            readout = self._choose_readout(problems, trainer, in_batches=True)
-        else:
-            readout = self._readout
+        readout = None if first else self._readout
+        if readout is None:
+            readout = self._choose_readout(problems, trainer, in_batches=reservoir is None)
         with self._progress(trainer, None) as progress:
             before = None if first else self._trained
             trained = trainer.update(before, problems, X, indices, progress)
-        return self._keep(problems, trained, readout.calibrated(trained.counts.samples))
+        held_out = None
+        if reservoir is not None and readout.needs_calibration:
+            held_out = reservoir.outputs_of(trained, trainer.distinct, readout.kinds)
+        readout = readout.calibrated(trained.counts.samples, held_out)
+        return self._keep(problems, trained, readout, reservoir)
+
+    @property
+    def held_out_(self) -> Any:
+        """The samples that ``partial_fit`` has held out: `data`, `target`, `weight`, by name."""
+        reservoir = getattr(self, "_reservoir", None)
+        if reservoir is None:
+            raise AttributeError(
+                "Samples are held out only by partial_fit, where 'reservoir' is a number."
+            )
+        labels = self.classes_[reservoir.y]
+        return Bunch(data=reservoir.X, target=labels, weight=reservoir.stream_weight)
+
+    def _keep(
+        self,
+        problems: Problems,
+        trained: TrainedProblems,
+        readout: Readout,
+        reservoir: Reservoir | None = None,
+    ) -> Self:
+        self._reservoir = reservoir
+        return super()._keep(problems, trained, readout)
+
+    def _hold_out(
+        self, X: Any, y: Indices, n_classes: int, params: Params
+    ) -> tuple[Reservoir | None, NDArray[np.bool_]]:
+        """Return the samples that are held out, and which of a batch are left to train on."""
+        if self.__sklearn_is_fitted__():
+            reservoir = getattr(self, "_reservoir", None)
+        elif self.reservoir is None:
+            reservoir = None
+        else:
+            size = check_int("reservoir", self.reservoir, least=n_classes)
+            seed = 0 if self.random_state is None else self.random_state
+            if not isinstance(seed, Integral):
+                seed = check_random_state(seed).randint(2**31)
+            reservoir = Reservoir.empty(size, n_classes, int(seed))
+        if reservoir is None:
+            return None, np.ones(len(y), dtype=bool)
+        weight = params.get("sample_weight")
+        weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
+        reservoir, taken = reservoir.hold_out(X, y, weight)
+        return reservoir, ~taken
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata reach the estimator, see scikit-learn's metadata routing.
@@ -157,14 +214,17 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
     ) -> Trainer:
         """Return the trainer of independent problems: joint if the only learner is."""
         code = problems.code
-        if in_batches or len(learners) > 1 or not learners[0].is_joint:
+        joint = len(learners) == 1 and learners[0].is_joint
+        if in_batches and joint:
+            joint = hasattr(learners[0].estimator, "update_joint")
+        if not joint:
             return SeparateTrainer.of(
                 code, learners, chosen, random_state=self.random_state, n_jobs=self.n_jobs
             )
-        joint = learners[0].fresh()
-        if self.n_jobs is not None and "n_jobs" in joint.get_params():
-            joint.set_params(n_jobs=self.n_jobs)
-        return JointTrainer(learners[0], joint, code.distinct)
+        learner = learners[0].fresh()
+        if self.n_jobs is not None and "n_jobs" in learner.get_params():
+            learner.set_params(n_jobs=self.n_jobs)
+        return JointTrainer(learners[0], learner, code.distinct)
 
     def _trained_estimators(self) -> list[Any]:
         """Return the trained binary classifiers, one for each distinct problem."""

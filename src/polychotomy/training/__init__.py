@@ -9,6 +9,7 @@ from polychotomy.training._inputs import (
     check_own_weights,
     check_params,
     class_weights,
+    part_of_batch,
     unless_fit_fails,
     weigh,
 )
@@ -24,6 +25,7 @@ from polychotomy.training._problems import (
     Trainer,
 )
 from polychotomy.training._progress import FitProgress
+from polychotomy.training._reservoir import Reservoir
 from polychotomy.training._separate_trainer import SeparatelyTrained, SeparateTrainer
 from polychotomy.training._shared_problems import shared_problems
 
@@ -38,6 +40,7 @@ __all__ = [
     "Params",
     "Problems",
     "RememberedOutputs",
+    "Reservoir",
     "SeparateTrainer",
     "SeparatelyTrained",
     "TrainedProblems",
@@ -48,6 +51,7 @@ __all__ = [
     "check_own_weights",
     "check_params",
     "class_weights",
+    "part_of_batch",
     "refuse_pairs",
     "shared_problems",
     "unless_fit_fails",

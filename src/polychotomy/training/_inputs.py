@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import (
+    _safe_indexing,
     check_array,
     check_consistent_length,
     column_or_1d,
@@ -16,7 +17,11 @@ from sklearn.utils import (
 )
 from sklearn.utils.metadata_routing import _raise_for_params
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import (
+    _check_method_params,
+    _check_sample_weight,
+    validate_data,
+)
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.codes import DistinctProblems
@@ -190,6 +195,17 @@ def weigh(params: Params, factor: Array | None) -> Params:
         return params
     weight = params.get("sample_weight")
     return {**params, "sample_weight": factor if weight is None else factor * np.asarray(weight)}
+
+
+def part_of_batch(
+    X: Any, y: Indices, params: Params, factor: Array | None, which: NDArray[np.bool_]
+) -> tuple[Any, Indices, Params, Array | None]:
+    """Return some samples of a batch with their labels, arguments and factors."""
+    if which.all():
+        return X, y, params, factor
+    rows = np.flatnonzero(which)
+    own = _check_method_params(X, params, indices=rows)
+    return _safe_indexing(X, rows), y[rows], own, None if factor is None else factor[rows]
 
 
 def _check_two(classes: NDArray[Any]) -> None:

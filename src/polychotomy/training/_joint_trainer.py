@@ -47,8 +47,8 @@ class JointlyTrained:
 
     @property
     def learns_further(self) -> bool:
-        """Whether training can go on batch by batch: nothing is kept of the samples."""
-        return False
+        """Whether training can go on batch by batch: ``fit_joint`` keeps nothing of the samples."""
+        return bool(getattr(self.model, "learns_further", False))
 
     def outputs(self, X: Any, kind: str, which: Sequence[int] | None = None) -> Array:
         """Return the outputs of all problems, or of those in `which`, a column for each."""
@@ -150,6 +150,28 @@ class JointTrainer:
         if folds is None:
             return trained, None
         return trained, HeldOut(targets, outputs, weights, bool(folds))
+
+    def update(
+        self,
+        trained: JointlyTrained | None,
+        problems: Problems,
+        X: Any,
+        y: Indices,
+        progress: FitProgress,
+    ) -> JointlyTrained:
+        """Return the problems after learning a batch; `trained` is None before the first."""
+        columns = self.distinct.columns
+        for s in self.distinct.first:
+            progress.begin(problems.names[s])
+        before = None if trained is None else trained.model
+        matrix = np.asarray(columns[:, slice(None)], dtype=np.int8)
+        model = self.joint.update_joint(before, X, y, matrix, **self.learner.params)
+        for s in range(columns.shape[1]):
+            progress.end(s)
+        weights = [self.learner.weight(len(y))] * columns.shape[1]
+        samples = Targets(columns, y).total_weights(weights)
+        counts = Counts(columns.shape[1], samples, np.bincount(y, minlength=len(columns)))
+        return JointlyTrained(model, counts if trained is None else counts.plus(trained.counts))
 
     def _as_columns(
         self,
