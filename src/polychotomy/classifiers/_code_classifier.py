@@ -197,7 +197,7 @@ default="one_vs_one"
     ) -> Problems:
         code = self._code_for(classes, check_random_state(self.random_state))
         if isinstance(self.code, str) and code.is_one_vs_one and len(classes) >= _MANY_CLASSES:
-            refuse_pairs(code, self._base(), X, y)
+            refuse_pairs(code, self._learners()["estimator"], X, y)
         if self.assignment is not None:
             code = self._assigned(code, X, y, params)
         order = self._order(order, classes, X, y, params)
@@ -212,7 +212,7 @@ default="one_vs_one"
     def _choose_trainer(
         self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False
     ) -> Trainer:
-        learner = Learner(self._base(), "estimator", params["estimator"])
+        learner = Learner(self._learners()["estimator"], "estimator", params["estimator"])
         return self._trainer(problems, (learner,), in_batches=in_batches)
 
     def _assigned(self, code: Code, X: Any, y: Indices | None, params: Params) -> Code:

@@ -9,7 +9,13 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Bunch, check_random_state, get_tags
-from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import (
+    UNUSED,
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    process_routing,
+)
 from sklearn.utils.metaestimators import available_if
 
 from polychotomy.arrays import Array, Indices
@@ -29,10 +35,8 @@ from polychotomy.training import (
     check_batch_labels,
     check_data,
     check_params,
-    check_weights,
     class_weights,
     part_of_batch,
-    route_params,
     weigh,
 )
 
@@ -162,16 +166,15 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(**self._learners(), method_mapping=mapping)
 
-    def _base(self) -> Any:
-        """Return the binary classifier, or raise ValueError if it is none."""
-        return check_learner(self.estimator)
-
     def _learners(self) -> dict[str, Any]:
-        return {"estimator": self._base()}
+        return {"estimator": check_learner(self.estimator)}
 
     def _route(self, method: str, params: Params, factor: Array | None) -> dict[str, Params]:
-        routed = route_params(self, method, self._learners(), params)
-        return {source: weigh(each, factor) for source, each in routed.items()}
+        sources = self._learners()
+        if not _routing_enabled():
+            return dict.fromkeys(sources, weigh(params, factor))
+        routed = process_routing(self, method, **params)
+        return {source: weigh(dict(routed[source][method]), factor) for source in sources}
 
     def _order(
         self, given: Any, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
@@ -210,7 +213,6 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         in_batches: bool,
     ) -> Trainer:
         """Return the trainer of independent problems: joint if the only learner is."""
-        check_weights(learners)
         code = problems.code
         joint = len(learners) == 1 and learners[0].is_joint
         if in_batches and joint:

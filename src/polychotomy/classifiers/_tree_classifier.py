@@ -312,7 +312,7 @@ class TreeClassifier(MetaReductionClassifier):
     ) -> Trainer:
         assert isinstance(problems, StructuredProblems)
         learners, chosen = choose_learners(
-            self._base(), self.estimators, problems.structure.problems, params
+            self._learners()["estimator"], self.estimators, problems.structure.problems, params
         )
         return self._trainer(problems, learners, chosen, in_batches=in_batches)
 
