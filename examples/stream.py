@@ -1,13 +1,12 @@
 """Train a code of 26 classes on more rows than memory would hold.
 
 The rows are generated on the fly, block by block, as a file or a data base would deliver them, and
-each block is forgotten when it has been learnt. All 325 problems of one-vs-one share the sums over a
-block. A few thousand rows are held out, on which the probabilities are calibrated:
+each block is forgotten when it has been learnt. All 325 problems of one-vs-one share the sums over
+a block. A few thousand rows are held out, on which the probabilities are calibrated:
 
     python examples/stream.py [ROWS] [--learner sgd]
 
-The default of a million rows takes some seconds; twenty million took a few minutes on one core, in the
-same memory.
+The default of a million rows takes some seconds, twenty million some minutes in the same memory.
 """
 
 import argparse
@@ -46,6 +45,7 @@ def peak_memory():
 
 
 def main():
+    """Train on generated rows, and say how long it took and in which memory."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("rows", type=int, nargs="?", default=1_000_000)
     parser.add_argument("--learner", choices=LEARNERS, default="squared")
