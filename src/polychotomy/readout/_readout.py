@@ -22,7 +22,6 @@ from polychotomy.decoding import (
     check_outputs,
     decode,
     largest,
-    searches,
 )
 from polychotomy.learners import Says
 from polychotomy.probability import solve
@@ -393,7 +392,7 @@ class Readout:
 
     @property
     def _searches(self) -> bool:
-        return len(self.nodes) == 1 and searches(self.nodes[0].code)
+        return len(self.nodes) == 1 and self.nodes[0].code.is_searched
 
     @property
     def _eliminates(self) -> bool:
