@@ -146,7 +146,7 @@ class Readout:
             if in_batches and set(calibrations) != {"none"}:
                 calibrations = methods = None
         rules, forms = choose_rules(decoder, nodes, says, distinct.index, methods is not None)
-        check_class_means(rules, in_batches)
+        check_class_means(rules, problems.code, in_batches=in_batches)
         kinds = tuple(
             "margin" if name != "none" and "margin" in said.kinds else "probability"
             for name, said in zip(calibrations or ["none"] * len(says), says, strict=True)
