@@ -24,7 +24,7 @@ os.environ.setdefault("NUMBA_NUM_THREADS", "1")
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
-from stored_rows import StoredRows, halves, load_samples
+from stored_rows import IMAGES, StoredRows, halves, load_samples
 
 from polychotomy import CodeClassifier, KernelSBCClassifier, SharedKernelSVC
 
@@ -180,6 +180,41 @@ def run(store, names, seeds, effort):
                     print(name, seed, half, errors, flush=True)
 
 
+ORDER = (
+    *("one-vs-rest", "c = 0", "c = 0.5", "c = 0.9", "c = 0.99", "tuned c", "SBC-IDENTITY"),
+    *("SBC-KERNEL, frequencies", "SBC-KERNEL, learned"),
+)
+
+
+def show():
+    """Print errors, differences from one-vs-rest and tests, and draw the differences."""
+    from matplotlib import pyplot as plt
+    from scipy.stats import wilcoxon
+
+    rows = StoredRows("couplings", COLUMNS).frame()
+    mean = 100 * rows.groupby(["data_set", "method"])["error"].mean().unstack()[list(ORDER)]
+    print(mean.round(1).to_string(), "\n")
+    seconds = rows.groupby("method")["cpu_seconds"].sum()
+    excess = mean.sub(mean["one-vs-rest"], axis=0)
+    for method in ORDER[1:]:
+        each = excess[method].dropna()
+        p = wilcoxon(each).pvalue if (each != 0).any() else 1.0
+        counts = f"{(each < -0.005).sum()} / {(each > 0.005).sum()} of {len(each)}"
+        times = seconds[method] / seconds["one-vs-rest"]
+        print(f"| {method} | {each.mean():+.2f} | {counts} | {p:.2f} | {times:.1f} |")
+    same = rows.groupby("method")["same_as_diagonal"].agg(["mean", "min", "count"]).dropna()
+    print("\nsame predictions as the diagonal form:\n", same.round(4).to_string())
+    _, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
+    ax.boxplot(
+        [excess[m].dropna() for m in ORDER[:0:-1]],
+        orientation="horizontal",
+        tick_labels=ORDER[:0:-1],
+    )
+    ax.axvline(0, color="0.7", linewidth=1)
+    ax.set(xlabel="error less that of one-vs-rest (points), a value for each data set")
+    plt.savefig(IMAGES / "couplings.png", dpi=110)
+
+
 def main():
     """Run, or show what was run."""
     parser = argparse.ArgumentParser()
@@ -188,6 +223,8 @@ def main():
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
+    if options.what == "show":
+        show()
     effort = Effort(device=options.device)
     if options.what == "run":
         store = StoredRows("couplings", COLUMNS)

@@ -92,7 +92,7 @@ def show():
         excess = [
             (part.xs(m, level="method").groupby("data_set").mean() - base).to_numpy() for m in names
         ]
-        ax.boxplot(excess, vert=False, tick_labels=names, widths=0.6)
+        ax.boxplot(excess, orientation="horizontal", tick_labels=names, widths=0.6)
         ax.set(title=learner, xlabel="error above one-vs-one (points)")
         ax.axvline(0, color="0.7", linewidth=1)
         for method, each in zip(names, excess, strict=True):
