@@ -25,6 +25,7 @@ __all__ = [
     "calibrated_form",
     "check_folds",
     "choose_calibration",
+    "fit_calibrator",
     "fit_isotonic",
     "fit_logistic",
     "fit_sigmoid",
@@ -138,6 +139,18 @@ CALIBRATIONS: dict[str, Callable[[Array, NDArray[np.bool_], Array], Calibrator]]
 }
 
 
+def fit_calibrator(
+    name: str, outputs: Array, positive: NDArray[np.bool_], weight: Array
+) -> Calibrator | None:
+    """Return the calibrator of one problem, None for "none".
+
+    A stream may have held out no sample of its classes yet: then it is the logistic function.
+    """
+    if name == "none":
+        return None
+    return CALIBRATIONS[name](outputs, positive, weight) if weight.any() else Sigmoid(1.0)
+
+
 def choose_calibration(calibration: object, said: Any, in_batches: bool = False) -> str:
     """Return the calibration to use for a learner.
 
@@ -196,18 +209,21 @@ def folds(cv: Any, X: Any, y: Indices, classes: NDArray[Any]) -> Iterator[tuple[
     With an int, the folds are shuffled (always alike) and stratified by class. A class with fewer
     samples than folds is held out in as many folds as it has samples; the only sample of a class
     never is. A warning names such classes. Anything else that scikit-learn takes for `cv` is used
-    as it is.
+    as it is; None gives no folds.
     """
     from sklearn.model_selection import StratifiedKFold, check_cv
 
     if not isinstance(cv, int | np.integer):
-        splits = list(check_cv(cv, y, classifier=True).split(X, y))
-        if not splits:
+        splits = [] if cv is None else list(check_cv(cv, y, classifier=True).split(X, y))
+        if not splits and cv is not None:
             raise ValueError(
                 "The 'cv' parameter must give at least one fold. Got none; cv=None calibrates on "
                 "the training samples."
             )
-        yield from splits
+        for split in splits:
+            parts = (np.asarray(part) for part in split)
+            training, test = (np.flatnonzero(p) if p.dtype == bool else p for p in parts)
+            yield training, test
         return
     if isinstance(cv, bool) or cv < 2:
         raise ValueError(f"The 'cv' parameter must be an int of at least 2. Got {cv!r} instead.")

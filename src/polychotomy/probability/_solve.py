@@ -212,14 +212,13 @@ def _check_binary(binary: ArrayLike, code: Code) -> Array:
             f"binary must have shape (n_samples, {code.n_problems}), a column for each problem of "
             f"the code. Got shape {q.shape}."
         )
-    outside = ~((q >= 0) & (q <= 1))
-    if outside.any():
-        i, s = np.argwhere(outside)[0]
+    if q.size and not (q.min() >= 0 and q.max() <= 1):
+        i, s = np.argwhere(~((q >= 0) & (q <= 1)))[0]
         raise ValueError(
             "binary must hold probabilities between 0 and 1. "
             f"Got {q[i, s]} for sample {i} in problem {s}."
         )
-    return q.astype(float)
+    return q.astype(float, copy=False)
 
 
 def _check_counts(sample_counts: ArrayLike | None, code: Code) -> Array:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _MOST_ENTRIES = 2**22  # of samples × classes × problems, on which methods are compared
 
 NO_PROBABILITIES = (
-    "(partial_fit cannot calibrate outputs: use fit, or an estimator with predict_proba and "
-    "calibration='none'.)"
+    "(partial_fit cannot calibrate outputs without samples that are held out: set 'reservoir', "
+    "such as 5000, or use fit, or an estimator with predict_proba and calibration='none'.)"
 )
 
 

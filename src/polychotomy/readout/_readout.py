@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.calibration import (
-    CALIBRATIONS,
     FORMS,
     Calibrator,
     calibrated_form,
     choose_calibration,
+    fit_calibrator,
 )
 from polychotomy.codes import Code, DistinctProblems
 from polychotomy.decoding import (
@@ -188,11 +188,10 @@ class Readout:
         calibrators: tuple[Calibrator | None, ...]
         if self.shared and names[0] != "none":
             pooled = [np.concatenate(parts) for parts in zip(*data, strict=True)]
-            calibrators = (CALIBRATIONS[names[0]](*pooled),) * len(data)
+            calibrators = (fit_calibrator(names[0], *pooled),) * len(data)
         else:
             calibrators = tuple(
-                None if name == "none" else CALIBRATIONS[name](*parts)
-                for name, parts in zip(names, data, strict=True)
+                fit_calibrator(name, *parts) for name, parts in zip(names, data, strict=True)
             )
         found = replace(self, methods=methods, calibrators=calibrators, counts=counts)
         if ask is None or not held_out.by_folds:
