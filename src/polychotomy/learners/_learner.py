@@ -200,7 +200,7 @@ class TrainedProblem(NamedTuple):
             return np.where(plus, 1.0, -1.0) * self._sign
         if kind == "margin":
             margins = self._columns("decision_function", X, width=1)[:, 0]
-            return margins * (self._sign * _factor(self.estimator))
+            return margins * (self._sign * margin_factor(self.estimator))
         return self._columns("predict_proba", X, width=2)[:, 0 if self.turned else 1]
 
     @property
@@ -371,7 +371,7 @@ def _innermost(estimator: Any) -> Any:
             return estimator
 
 
-def _factor(trained: Any) -> float:
+def margin_factor(trained: Any) -> float:
     """Return what a margin is multiplied by to be that of the learner's loss.
 
     scikit-learn's AdaBoost divides 2 Σ w_t h_t, w_t = 2 α_t, by Σ w_t; the exponential loss is that
