@@ -11,6 +11,7 @@ Name = str
 
 _AXES_ARE_INPUTS_FROM = {"ReduceSum": 13}
 _AXES_OF_OTHERS_ARE_INPUTS_FROM = 18
+_VERSION_OF_ML = 2  # of LabelEncoder
 
 
 class Graph:
@@ -27,7 +28,9 @@ class Graph:
     def __init__(self, scope: Any, container: Any) -> None:
         self.scope, self.container = scope, container
 
-    def __call__(self, op: str, *inputs: Any, n_outputs: int = 1, domain: str = "", **attrs: Any) -> Any:
+    def __call__(
+        self, op: str, *inputs: Any, n_outputs: int = 1, domain: str = "", **attrs: Any
+    ) -> Any:
         """Add a node; inputs that are arrays or numbers become constants."""
         names = [each if isinstance(each, str) else self.constant(each) for each in inputs]
         outputs = [self.scope.get_unique_variable_name(f"poly_{op}") for _ in range(n_outputs)]
@@ -38,7 +41,10 @@ class Graph:
         self, op: str, inputs: list[Name], outputs: list[Name], domain: str, attrs: dict[str, Any]
     ) -> None:
         name = self.scope.get_unique_operator_name(f"poly_{op}")
-        self.container.add_node(op, inputs, outputs, op_domain=domain, name=name, **attrs)
+        version = _VERSION_OF_ML if domain else None
+        self.container.add_node(
+            op, inputs, outputs, op_domain=domain, op_version=version, name=name, **attrs
+        )
 
     @property
     def opset(self) -> int:
@@ -81,7 +87,9 @@ class Graph:
 
         return self("Cast", x, to=TensorProto.INT64)
 
-    def columns(self, x: Name, which: Sequence[int] | NDArray[Any], width: int | None = None) -> Name:
+    def columns(
+        self, x: Name, which: Sequence[int] | NDArray[Any], width: int | None = None
+    ) -> Name:
         """Return some columns; if these are all `width` in order, x itself."""
         which = np.asarray(which, dtype=np.int64)
         if width is not None and np.array_equal(which, np.arange(width)):

@@ -1,4 +1,4 @@
-"""Margins of many problems as one block: a linear product, or one kernel over all support vectors."""
+"""Margins of many problems as one block: a linear product, or one kernel over support vectors."""
 
 from typing import Any
 

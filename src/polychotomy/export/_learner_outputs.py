@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from polychotomy.arrays import Array
 from polychotomy.errors import ModelError
+from polychotomy.export._formula_learners import FORMULAS, formula_margins
 from polychotomy.export._graph import Graph, Name
 from polychotomy.export._joint_blocks import dense, kernel_margins, linear_margins
 from polychotomy.export._trial import works_in
@@ -96,7 +97,8 @@ class Innermost:
         if self.name == "SharedLinear":
             return "logistic" if e.loss == "logistic" else None
         known = ("LinearDiscriminantAnalysis", "LogisticRegression", "LogisticRegressionCV")
-        return "logistic" if self.name in known else None
+        by_formula = self.is_formula and hasattr(e, "predict_proba")
+        return "logistic" if self.name in known or by_formula else None
 
     @property
     def is_linear(self) -> bool:
@@ -104,9 +106,16 @@ class Innermost:
         return _is_of(self.estimator, _LINEAR)
 
     @property
+    def is_formula(self) -> bool:
+        """Whether it is computed here, by a formula of its own."""
+        return _is_of(self.estimator, tuple(FORMULAS))
+
+    @property
     def is_svm(self) -> bool:
         """Whether it is computed here, as a sum over support vectors."""
-        return _is_of(self.estimator, _SVMS) and getattr(self.estimator, "probability", 0) is not True
+        return (
+            _is_of(self.estimator, _SVMS) and getattr(self.estimator, "probability", 0) is not True
+        )
 
 
 def _is_of(estimator: Any, names: Sequence[str]) -> bool:
@@ -119,7 +128,8 @@ def _threshold(estimator: Any) -> Threshold:
     methods = estimator._get_response_method()
     methods = [methods] if isinstance(methods, str) else methods
     method = next(each for each in methods if hasattr(estimator.estimator_, each))
-    value = getattr(estimator, "best_threshold_", getattr(estimator, "threshold", None))
+    tuned = hasattr(estimator, "best_threshold_")
+    value: Any = estimator.best_threshold_ if tuned else estimator.threshold
     if value == "auto":
         value = 0.5 if method == "predict_proba" else 0.0
     label = getattr(estimator, "pos_label", None)
@@ -176,7 +186,7 @@ class LearnerOutputs:
         return self._columns[kind, s]
 
     def _make_column(self, kind: str, s: int) -> Name:
-        g, problem, inner = self.graph, self.problems[s], self._inner[s]
+        g, problem = self.graph, self.problems[s]
         if problem.estimator is None:
             nothing = {"margin": 0.0, "probability": 0.5, "side": -1.0}[kind]
             return g("Add", g("Mul", g.columns(self.x, [0]), 0.0), nothing)
@@ -196,8 +206,8 @@ class LearnerOutputs:
         g, problem, inner = self.graph, self.problems[s], self._inner[s]
         sign = -1.0 if problem.turned else 1.0
         if inner.threshold is not None:
-            raw = replace_turned(problem)
-            said = LearnerOutputs(g, self.x, [raw])(inner.threshold.kind, [0])
+            as_labelled = problem._replace(turned=False)
+            said = LearnerOutputs(g, self.x, [as_labelled])(inner.threshold.kind, [0])
             return self._beyond(said, inner.threshold, sign)
         if self._block_of(s) is not None:
             positive = g("Greater", self._column("margin", s), 0.0)
@@ -220,10 +230,12 @@ class LearnerOutputs:
     def _block_of(self, s: int) -> Any:
         """Return the key of the block that a problem belongs to, None if it is converted."""
         inner = self._inner[s]
-        if inner.estimator is None or not (inner.is_linear or inner.is_svm):
-            return None
         if inner.is_linear:
             key: tuple[Any, ...] = ("linear", inner.link)
+        elif inner.is_formula:
+            key = ("formula", inner.link, s)
+        elif not inner.is_svm:
+            return None
         else:
             kernel = _kernel(inner.estimator)
             key = ("kernel", kernel.name, kernel.gamma, kernel.coef0, kernel.degree)
@@ -235,8 +247,9 @@ class LearnerOutputs:
         g = self.graph
         if key not in self._blocks:
             members = [s for s in range(len(self.problems)) if self._block_of(s) == key]
-            make = self._linear if key[1] == "linear" else self._kernels
-            self._blocks[key] = make(key[0], members), {s: c for c, s in enumerate(members)}
+            make = {"linear": self._linear, "formula": self._formula, "kernel": self._kernels}
+            margins = make[key[1]](key[0], members)
+            self._blocks[key] = margins, {s: c for c, s in enumerate(members)}
         margins, place = self._blocks[key]
         margins = g.columns(margins, [place[s] for s in which], len(place))
         turned = np.array([self.problems[s].turned for s in which])
@@ -244,9 +257,9 @@ class LearnerOutputs:
             margins = g("Mul", margins, np.where(turned, -1.0, 1.0)[np.newaxis])
         if kind == "margin":
             return margins
-        if key[1] == "linear" and key[2] == "logistic":
+        if key[2] == "logistic":
             return g("Sigmoid", margins)
-        if key[1] == "linear" and key[2] == "huber":
+        if key[2] == "huber":
             return g("Mul", g("Add", g("Max", g("Min", margins, 1.0), -1.0), 1.0), 0.5)
         raise ModelError(f"The probabilities of {self._inner[which[0]].name} cannot be exported.")
 
@@ -256,14 +269,17 @@ class LearnerOutputs:
         intercept = [float(np.ravel(e.intercept_)[0]) for e in learners]
         return linear_margins(self.graph, x, weights.T, np.array(intercept))
 
+    def _formula(self, x: Name, members: Sequence[int]) -> Name:
+        return formula_margins(self.graph, x, self._inner[members[0]].estimator)
+
     def _kernels(self, x: Name, members: Sequence[int]) -> Name:
         """Return the margins of SVMs with one kernel, over the union of their support vectors."""
         learners = [self._inner[s].estimator for s in members]
         vectors = [self._vectors(s) for s in members]
         union, place = np.unique(np.vstack(vectors), axis=0, return_inverse=True)
-        place = np.split(place.ravel(), np.cumsum([len(v) for v in vectors])[:-1])
+        places = np.split(place.ravel(), np.cumsum([len(v) for v in vectors])[:-1])
         weights = np.zeros((len(union), len(learners)))
-        for c, (learner, rows) in enumerate(zip(learners, place, strict=True)):
+        for c, (learner, rows) in enumerate(zip(learners, places, strict=True)):
             np.add.at(weights[:, c], rows, dense(learner.dual_coef_)[0])
         bias = np.array([float(np.ravel(e.intercept_)[0]) for e in learners])
         kernel = _kernel(learners[0])
@@ -300,19 +316,15 @@ class LearnerOutputs:
         return _is_second(self.graph, label, np.asarray(estimator.classes_))
 
 
-def replace_turned(problem: TrainedProblem) -> TrainedProblem:
-    """Return a problem as its learner has it, whatever side its labels are."""
-    return problem._replace(turned=False)
-
-
 def transformed(g: Graph, x: Name, steps: Sequence[Any]) -> Name:
-    """Return samples as transformers give them, converted by skl2onnx in double precision."""
+    """Return samples as transformers give them, converted by skl2onnx."""
     from skl2onnx._parse import _parse_sklearn
 
-    variables = [_variable(g, x, "double")]
     for step in steps:
-        variables = _parse_sklearn(g.scope, step, variables)
-    return g.beside([_without_last_row(g, g.double(each.full_name)) for each in variables])
+        variable = _variable(g, x, works_in(step, "transform"))
+        found = _parse_sklearn(g.scope, step, [variable])
+        x = g.beside([_without_last_row(g, g.double(each.full_name)) for each in found])
+    return x
 
 
 def converted(g: Graph, x: Name, estimator: Any, kind: str) -> tuple[Name, Name]:

@@ -21,7 +21,7 @@ _LEAST = 1e-300
 
 def is_closed(method: str, code: Code) -> bool:
     """Whether a method is a closed formula for a code."""
-    if is_single(code) or method in _CLOSED:
+    if code.n_classes == 2 or method in _CLOSED:
         return True
     if method == "least_squares":
         return _is_projection(code)
@@ -33,19 +33,18 @@ def closed_methods(code: Code) -> list[str]:
     return [name for name, m in METHODS.items() if m.suits(code) and is_closed(name, code)]
 
 
-def is_single(code: Code) -> bool:
-    """Whether there are two classes and one problem: nothing to solve."""
-    return code.columns.shape == (2, 1)
-
-
 def class_probabilities(g: Graph, q: Name, code: Code, method: str, counts: Array) -> Name:
     """Return class probabilities (n × k) from binary ones (n × ℓ).
 
     See :func:`polychotomy.probability.solve`. `counts` are those of each problem's samples.
     """
-    if is_single(code) and method != "votes":
-        p = q if code.columns[0, 0] > 0 else g.one_minus(q)
-        return g.beside([p, g.one_minus(p)])
+    if (
+        code.n_classes == 2
+        and (code.n_problems == 1 or method not in _CLOSED)
+        and method != "votes"
+    ):
+        weight = counts if method == "kullback_leibler" else np.ones_like(counts)
+        return _average(g, q, code, weight)
     if method in _CLOSED:
         return _shares(g, _CLOSED[method](g, q, code))
     if method == "inverse":
@@ -56,6 +55,13 @@ def class_probabilities(g: Graph, q: Name, code: Code, method: str, counts: Arra
         own = _by_class(g, q, code) if code.is_one_vs_rest else _centred_products(g, q, code)
         return _shares(g, _on_simplex(g, own, code.n_classes))
     return _least_squares(g, q, code)
+
+
+def _average(g: Graph, q: Name, code: Code, weight: Array) -> Name:
+    """Return the probabilities of two classes: the weighted mean over the problems."""
+    sign = code.matrix[0].astype(float) * weight / weight.sum()
+    first = g("Add", g.product(q, sign[:, np.newaxis]), -float(sign[sign < 0].sum()))
+    return g.beside([first, g.one_minus(first)])
 
 
 def _is_projection(code: Code) -> bool:
@@ -210,20 +216,27 @@ def _halves_added(ell: int) -> Array:
 
 
 def _nearest_divergence(g: Graph, q: Name, code: Code, counts: Array) -> Name:
-    """Minimise Σ n_s KL(q_s ‖ p₊/(p₊ + p₋)) by Zadrozny's multiplicative steps."""
+    """Minimise Σ n_s KL(q_s ‖ p₊/(p₊ + p₋)) by the multiplicative steps of Hunter's MM algorithm.
+
+    p_c is multiplied by Σ n_s q_s/p₊ (or (1 − q_s)/p₋) over Σ n_s/(p₊ + p₋), sums over the problems
+    of class c, which never increases the divergence; where they are equal, p is the minimum.
+
+    References
+    ----------
+    Huang, Weng and Lin (2006), "Generalized Bradley–Terry models and multi-class probability
+    estimates", JMLR 7.
+    """
     sides = np.vstack([code.matrix.T == 1, code.matrix.T == -1]).astype(float)
-    ell = code.n_problems
-    weight = np.tile(counts / counts.max(), 2)
+    weight = np.tile(counts / counts.max(), 2)[:, np.newaxis]
     both = g.beside([q, g.one_minus(q)])
-    wanted = g.product(both, weight[:, np.newaxis] * sides)
-    down, totals = g.constant(sides.T), g.constant(np.tile(_halves_added(ell), 2))
-    up = g.constant(weight[:, np.newaxis] * sides)
+    down, totals = g.constant(sides.T), g.constant(np.tile(_halves_added(code.n_problems), 2))
+    up = g.constant(weight * sides)
 
     def step(b: Graph, state: Sequence[Name]) -> tuple[list[Name], Name]:
         (p,) = state
         side = b("MatMul", p, down)
-        given = b("Div", side, b("Max", b("MatMul", side, totals), _LEAST))
-        reached = b("Max", b("MatMul", given, up), _LEAST)
+        wanted = b("MatMul", b("Div", both, b("Max", side, _LEAST)), up)
+        reached = b("MatMul", b("Div", 1.0, b("Max", b("MatMul", side, totals), _LEAST)), up)
         following = _shares(b, b("Mul", p, b("Div", wanted, reached)))
         return [following], _size(b, b("Sub", following, p))
 

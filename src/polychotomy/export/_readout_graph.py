@@ -58,7 +58,9 @@ class ReadoutGraph:
             return g("Gather", np.array([-1 - each for each in below]), row)
         if len(readout.nodes) > 1 or readout.is_direct(0):
             return self._descend()
-        return g.best(g.columns(self._node_scores(0), readout.nodes[0].child, len(readout.nodes[0].below)))
+        return g.best(
+            g.columns(self._node_scores(0), readout.nodes[0].child, len(readout.nodes[0].below))
+        )
 
     def probabilities(self) -> Name:
         """Return the class probabilities, n × k."""
@@ -235,7 +237,9 @@ class ReadoutGraph:
         if len(knots) > 2:
             beyond = g.integer(g("GreaterOrEqual", x, knots[np.newaxis, 1:-1]))
             piece = g.reduce("ReduceSum", beyond)
-        start, value, slope = (g("Gather", each, piece) for each in (knots[:-1], values[:-1], slopes))
+        start, value, slope = (
+            g("Gather", each, piece) for each in (knots[:-1], values[:-1], slopes)
+        )
         return g("Add", value, g("Mul", slope, g("Sub", x, start)))
 
     def _log_odds(self, p: Name) -> Name:

@@ -27,7 +27,7 @@ def to_onnx(model: Any, X: Any = None, *, target_opset: int | None = None) -> An
         the number that the model was trained with. A data frame gives an input for each of its
         columns, as a ColumnTransformer needs them: float32, int64 or string.
     target_opset : int, optional
-        The version of ONNX's operators, by default the newest one that skl2onnx knows.
+        The version of ONNX's operators, at least 14; by default the newest that skl2onnx knows.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Trials of binary classifiers with skl2onnx: whether it converts them, and converts them right."""
+"""Trials of estimators with skl2onnx: whether it converts them, and converts them right."""
 
 import warnings
 from typing import Any
@@ -15,10 +15,17 @@ _known: dict[Any, str] = {}
 
 
 def works_in(estimator: Any, kind: str) -> str:
-    """Return the precision in which skl2onnx converts a classifier: "double" if it can, or "float".
+    """Return the precision in which skl2onnx converts an estimator: "double" if it can, or "float".
 
-    The first classifier of its class and parameters is converted by itself, run by onnxruntime on random samples
-    and compared with what it says itself.
+    The first one of its class and parameters is converted by itself, run by onnxruntime on random
+    samples and compared with what it says itself.
+
+    Parameters
+    ----------
+    estimator : classifier or transformer
+        Trained.
+    kind : {"margin", "probability", "side", "transform"}
+        What is wanted of it.
 
     Raises
     ------
@@ -53,41 +60,54 @@ def _try(estimator: Any, kind: str) -> str:
     skl2onnx = require("skl2onnx", extra="onnx")
     raise ModelError(
         f"{type(estimator).__name__} cannot be exported: skl2onnx {skl2onnx.__version__} does not "
-        f"convert its {_WORDS[kind]} ({reason}). Train with another binary classifier."
+        f"convert its {_WORDS[kind]} ({reason}). Train with another {_of_kind(kind)}."
     )
 
 
-_WORDS = {"margin": "decision_function", "probability": "predict_proba", "side": "predict"}
+_WORDS = {
+    "margin": "decision_function",
+    "probability": "predict_proba",
+    "side": "predict",
+    "transform": "transform",
+}
+
+
+def _of_kind(kind: str) -> str:
+    return "transformer" if kind == "transform" else "binary classifier"
 
 
 def _is_right(estimator: Any, kind: str, precision: str) -> bool:
+    """Return whether most random samples get the right answers; an error is no."""
+    X = np.random.default_rng(0).normal(size=(_SAMPLES, estimator.n_features_in_))
+    X = X.astype(np.float32)
+    own = getattr(estimator, _WORDS[kind])(X)
+    said = _run(estimator, kind, precision, X)
+    if kind == "side":
+        return bool(np.mean(said[0] != own) <= _MOST_WRONG)
+    if kind == "transform":
+        return bool(np.isclose(said[0], own, atol=_TOLERANCE, rtol=_TOLERANCE).all())
+    own = own[:, 1] if kind == "probability" else own
+    wrong = ~np.isclose(said[1][:, 1], own, atol=_TOLERANCE, rtol=_TOLERANCE)
+    return bool(np.mean(wrong) <= _MOST_WRONG)
+
+
+def _run(estimator: Any, kind: str, precision: str, X: Any) -> Any:
+    """Convert an estimator by itself, and return its outputs for X."""
     skl2onnx = require("skl2onnx", extra="onnx")
     onnxruntime = require("onnxruntime", extra="onnx")
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 
-    width = int(estimator.n_features_in_)
-    tensor = DoubleTensorType if precision == "double" else FloatTensorType
-    options = {"zipmap": False}
+    double = precision == "double"
+    tensor = (DoubleTensorType if double else FloatTensorType)([None, X.shape[1]])
+    options = {} if kind == "transform" else {"zipmap": False}
     if kind == "margin":
         options["raw_scores"] = True
-    if type(estimator).__name__ in ("LinearSVC", "SVC", "NuSVC"):
-        options.pop("zipmap")
     model = skl2onnx.to_onnx(
-        estimator,
-        initial_types=[("X", tensor([None, width]))],
-        options={id(estimator): options},
+        estimator, initial_types=[("X", tensor)], options={id(estimator): options}
     )
     quiet = onnxruntime.SessionOptions()
     quiet.log_severity_level = 4
     session = onnxruntime.InferenceSession(
         model.SerializeToString(), quiet, providers=["CPUExecutionProvider"]
     )
-    X = np.random.default_rng(0).normal(size=(_SAMPLES, width)).astype(np.float32)
-    label, scores = session.run(
-        None, {"X": X.astype(float) if precision == "double" else X}
-    )[:2]
-    if kind == "side":
-        return bool(np.mean(label != estimator.predict(X)) <= _MOST_WRONG)
-    own = estimator.predict_proba(X)[:, 1] if kind == "probability" else estimator.decision_function(X)
-    wrong = ~np.isclose(scores[:, 1], own, atol=_TOLERANCE, rtol=_TOLERANCE)
-    return bool(np.mean(wrong) <= _MOST_WRONG)
+    return session.run(None, {"X": X.astype(float) if double else X})
