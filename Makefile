@@ -6,8 +6,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
+READY_DOCS = $(VENV)/.ready-docs
 
-.PHONY: help demo test test-all test-gpu lint format bench comparison results clean
+.PHONY: help demo test test-all test-gpu lint format docs docs-fast bench comparison results clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -42,6 +43,18 @@ format: $(READY)  ## fix style where that is automatic
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+$(READY_DOCS): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
+	@touch $(READY_DOCS)
+
+SITE = $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees
+
+docs: $(READY_DOCS)  ## build the documentation and run its gallery: build/site/index.html
+	$(SITE) docs build/site
+
+docs-fast: $(READY_DOCS)  ## build the documentation without running the gallery
+	$(SITE) -D plot_gallery=0 docs build/site
+
 bench: $(READY)  ## measure against scikit-learn, SciPy and LIBSVM
 	$(BIN)/python benchmarks/reductions.py
 	$(BIN)/python benchmarks/probabilities.py speed
@@ -68,5 +81,6 @@ results: $(READY)  ## write docs/results.md and docs/comparison.md from results/
 	$(BIN)/python docs/make_comparison.py
 
 clean:  ## remove everything that was made
+	rm -rf docs/api docs/gallery
 	rm -rf $(VENV) .coverage .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -267,6 +267,7 @@ def test_the_names_of_experiments():
     from polychotomy.lab import experiments
 
     assert set(experiments.__all__) == {
+        "Agreement",
         "Comparison",
         "Estimate",
         "Experiment",
@@ -275,6 +276,8 @@ def test_the_names_of_experiments():
         "RankStatistics",
         "compare_tables",
         "get",
+        "is_derived",
+        "measure_agreement",
         "names",
         "quantity_label",
         "rank_statistics",

@@ -44,12 +44,6 @@ def _has_probabilities(self: Any) -> bool:
     return self.probability is not None
 
 
-def _as_indices(part: Any) -> Indices:
-    """Return the indices of a part of a fold, which may be given as a mask."""
-    part = np.asarray(part)
-    return np.flatnonzero(part) if part.dtype == bool else part
-
-
 class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A classifier made of binary problems, trained problems and a readout.
 
@@ -119,10 +113,12 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             problems = self._lay_out(classes, order, X, indices, weigh(params, factor))
             trainer = self._choose_trainer(problems, self._route("fit", params, factor))
             readout = self._choose_readout(problems, trainer)
-            splits = self._folds(readout, X, indices, classes)
+            splits = None
+            if readout.needs_calibration:
+                splits = list(folds(self.cv, X, indices, classes))
             with self._progress(trainer, splits) as progress:
                 trained, held_out = trainer.train(
-                    problems, X, indices, splits, readout.held_out_kinds, progress
+                    problems, X, indices, splits, readout.kinds, progress
                 )
                 ask = Asking(trained, X)
                 readout = readout.calibrated(trained.counts.samples, held_out, ask)
@@ -409,13 +405,6 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _route(self, method: str, params: Params, factor: Array | None) -> dict[str, Params]:
         """Return the arguments of each learner; weights are multiplied by a factor."""
         return {"estimator": weigh(params, factor)}
-
-    def _folds(self, readout: Readout, X: Any, y: Indices, classes: NDArray[Any]) -> Any:
-        """Return the folds of the calibration; None if there is nothing to calibrate."""
-        if not readout.needs_calibration:
-            return None
-        splits = [] if self.cv is None else list(folds(self.cv, X, y, classes))
-        return [tuple(map(_as_indices, split)) for split in splits]
 
     def _progress(self, trainer: Trainer, splits: Any) -> FitProgress:
         return FitProgress(self, trainer.n_tasks * (1 + len(splits or ())), self.verbose)

@@ -23,7 +23,7 @@ from polychotomy.learners import (
 )
 from polychotomy.readout import Readout
 from polychotomy.structures import single_node
-from polychotomy.training import JointTrainer, Params, Problems, Trainer, check_weights
+from polychotomy.training import JointTrainer, Params, Problems, Trainer
 
 
 class SingleBinaryClassifier(MetaReductionClassifier):
@@ -199,8 +199,10 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _base(self) -> Any:
-        return SharedKernelSVC() if self.estimator is None else super()._base()
+    def _learners(self) -> dict[str, Any]:
+        if self.estimator is None:
+            return {"estimator": SharedKernelSVC()}
+        return super()._learners()
 
     def _learns_in_batches(self) -> bool:
         return False
@@ -231,9 +233,9 @@ class SingleBinaryClassifier(MetaReductionClassifier):
             )
         if self.n_negatives is not None:
             negatives = Negatives.of(self.n_negatives, self.negatives, k, problems.seed)
-        base, checked = self._base(), replication.checked(self._base())
+        base = self._learners()["estimator"]
+        checked = replication.checked(base)
         learner = Learner(base if k == 2 else checked, "estimator", params["estimator"])
-        check_weights([learner])
         if k == 2:
             return self._trainer(problems, (learner,), in_batches=in_batches)
         seeds = problem_seeds(self.random_state, problems.code.columns[:, :1])

@@ -15,8 +15,10 @@ from polychotomy.classifiers import (
     parts_of,
 )
 from polychotomy.errors import ModelError, require
+from polychotomy.evaluate import Preparation
 from polychotomy.export._graph import Graph, Name
 from polychotomy.export._learner_outputs import LearnerOutputs
+from polychotomy.export._preparation_graph import prepared
 from polychotomy.export._readout_graph import (
     ReadoutGraph,
     closed_alternatives,
@@ -57,6 +59,9 @@ def register() -> None:
             parser=_parse,
             options=_OPTIONS,
         )
+    skl2onnx.update_registered_converter(
+        Preparation, "PolychotomyPreparation", _set_prepared_shape, _convert_preparation
+    )
 
 
 def has_exported_probabilities(model: Any) -> bool:
@@ -170,6 +175,18 @@ def _convert_learner(scope: Any, operator: Any, container: Any) -> None:
     if len(operator.outputs) > 1:
         plus = g("Max", g("Sigmoid", margins), 1e-300)
         _set_probabilities(g, operator, g("Div", plus, g.reduce("ReduceSum", plus)))
+
+
+def _set_prepared_shape(operator: Any) -> None:
+    from skl2onnx.common.data_types import DoubleTensorType
+
+    n = operator.inputs[0].get_first_dimension()
+    operator.outputs[0].type = DoubleTensorType([n, None])
+
+
+def _convert_preparation(scope: Any, operator: Any, container: Any) -> None:
+    g, inputs = Graph(scope, container), [each.full_name for each in operator.inputs]
+    _write(g, prepared(g, inputs, operator.raw_operator), operator.outputs[0])
 
 
 def _set_label(g: Graph, operator: Any, number: Name, classes: NDArray[Any]) -> None:

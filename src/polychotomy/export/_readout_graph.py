@@ -175,7 +175,7 @@ class ReadoutGraph:
         """Return the probability of the + side of some problems."""
         g, readout = self._g, self._readout
         which, place = readout.asked(problems)
-        outputs = self._said(which, [readout.held_out_kind(s) for s in which])
+        outputs = self._said(which, [readout.kinds[s] for s in which])
         q = g.columns(self._calibrated(outputs, which), place, len(which))
         turned = readout.distinct.sign[problems] < 0
         if not turned.any():
@@ -197,14 +197,14 @@ class ReadoutGraph:
         assert readout.calibrators is not None
         groups: dict[object, list[int]] = {}
         for c, s in enumerate(which):
-            calibrator, kind = readout.calibrators[s], readout.held_out_kind(s)
+            calibrator, kind = readout.calibrators[s], readout.kinds[s]
             single = c if isinstance(calibrator, Isotonic) else 0
             groups.setdefault((type(calibrator), kind, single), []).append(c)
         parts = []
         for own in groups.values():
             part = self._g.columns(outputs, own, len(which))
             calibrators = [readout.calibrators[s] for s in which[own]]
-            parts.append(self._applied(part, calibrators, readout.held_out_kind(which[own[0]])))
+            parts.append(self._applied(part, calibrators, readout.kinds[which[own[0]]]))
         order = np.concatenate(list(groups.values()))
         return self._g.columns(self._g.beside(parts), np.argsort(order), len(order))
 

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from polychotomy.classifiers import has_rules
 from polychotomy.errors import ModelError, require
 from polychotomy.export._converters import register
 
@@ -81,12 +82,11 @@ def to_onnx(model: Any, X: Any = None, *, target_opset: int | None = None) -> An
 
 def _without_dictionaries(model: Any) -> dict[int, dict[str, Any]]:
     """Return options by which probabilities are an array, and not a dictionary for each sample."""
-    last = model
-    options = {id(model): {"zipmap": False}}
-    while isinstance(last, Pipeline):
-        last = last.steps[-1][1]
-        options[id(last)] = {"zipmap": False}
-    return options
+    parts = [model]
+    while isinstance(parts[-1], Pipeline):
+        parts.append(parts[-1].steps[-1][1])
+    ours = has_rules(parts[-1]) or hasattr(parts[-1], "predict_proba")
+    return {id(part): {"zipmap": False} for part in parts} if ours else {}
 
 
 def _initial_types(model: Any, X: Any) -> list[tuple[str, Any]]:

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polychotomy.arrays import Array, Indices
-from polychotomy.calibration import FORMS, Calibrator, calibrated_form
+from polychotomy.calibration import (
+    FORMS,
+    Calibrator,
+    calibrated_form,
+    choose_calibration,
+    fit_calibrator,
+)
 from polychotomy.codes import Code, DistinctProblems
 from polychotomy.decoding import (
     accepted_by_confidence,
@@ -16,18 +22,11 @@ from polychotomy.decoding import (
     check_outputs,
     decode,
     largest,
-    searches,
 )
 from polychotomy.learners import Says
 from polychotomy.probability import solve
 from polychotomy.readout import _paths
-from polychotomy.readout._choices import (
-    better_methods,
-    choose_calibrations,
-    choose_methods,
-    choose_rules,
-    fit_calibrators,
-)
+from polychotomy.readout._choices import better_methods, choose_methods, choose_rules
 from polychotomy.structures import Node
 
 
@@ -73,6 +72,8 @@ class Readout:
         probability p of the + side "probability" (2p − 1) or "log_odds".
     calibrations : tuple of str or None
         Of each distinct problem; None if there are no probabilities.
+    kinds : tuple of str
+        The kind of output of each distinct problem that its calibration reads.
     methods : tuple of str or None
         How the probabilities of each node's children are solved for.
     calibrators : tuple of Calibrator or None
@@ -94,6 +95,7 @@ class Readout:
     rules: tuple[str, ...]
     forms: tuple[str, ...]
     calibrations: tuple[str, ...] | None
+    kinds: tuple[str, ...]
     methods: tuple[str, ...] | None
     calibrators: tuple[Calibrator | None, ...] | None = None
     counts: Array | None = None
@@ -135,11 +137,16 @@ class Readout:
         calibrations = methods = None
         if probability is not None:
             methods = choose_methods(probability, nodes)
-            calibrations = choose_calibrations(calibration, says, in_batches=in_batches)
+            of = {said: choose_calibration(calibration, said, in_batches) for said in {*says}}
+            calibrations = tuple(of[said] for said in says)
             if in_batches and set(calibrations) != {"none"}:
                 calibrations = methods = None
         rules, forms = choose_rules(decoder, nodes, says, distinct.index, methods is not None)
-        chosen = (rules, forms, calibrations, methods)
+        kinds = tuple(
+            "margin" if name != "none" and "margin" in said.kinds else "probability"
+            for name, said in zip(calibrations or ["none"] * len(says), says, strict=True)
+        )
+        chosen = (rules, forms, calibrations, kinds, methods)
         return cls(
             problems.code, nodes, distinct, says, *chosen, path=path, shared=shared, n_jobs=n_jobs
         )
@@ -148,16 +155,6 @@ class Readout:
     def needs_calibration(self) -> bool:
         """Whether there are probabilities that need held-out outputs."""
         return self.calibrations is not None and set(self.calibrations) != {"none"}
-
-    @property
-    def held_out_kinds(self) -> tuple[str, ...]:
-        """The kind of output of each distinct problem that its calibration reads."""
-        return tuple(map(self.held_out_kind, range(len(self.says))))
-
-    def held_out_kind(self, s: int) -> str:
-        """Return the kind of output that the calibration of one distinct problem reads."""
-        calibrated = self.calibrations is not None and self.calibrations[s] != "none"
-        return "margin" if calibrated and "margin" in self.says[s].kinds else "probability"
 
     def calibrated(self, counts: Array, held_out: Any = None, ask: Ask | None = None) -> "Readout":
         """Return the readout with calibrators, and with a method where "auto" left it open.
@@ -180,15 +177,21 @@ class Readout:
         if held_out is None:
             own = (None,) * len(self.says)
             return replace(self, methods=methods, calibrators=own, counts=counts)
-        targets, kinds = held_out.targets, self.held_out_kinds
-        samples = [targets.samples(s) for s in range(targets.n_problems)]
-        calibrators = fit_calibrators(
-            self.calibrations,
-            [calibrated_form(o, k) for o, k in zip(held_out.outputs, kinds, strict=True)],
-            [targets.sides(s, own) > 0 for s, own in enumerate(samples)],
-            [w[own] for w, own in zip(held_out.weights, samples, strict=True)],
-            shared=self.shared,
-        )
+        data = []
+        for s, outputs in enumerate(held_out.outputs):
+            own = held_out.targets.samples(s)
+            positive = held_out.targets.sides(s, own) > 0
+            read = calibrated_form(outputs, self.kinds[s])
+            data.append((read, positive, held_out.weights[s][own]))
+        names = self.calibrations
+        calibrators: tuple[Calibrator | None, ...]
+        if self.shared and names[0] != "none":
+            pooled = [np.concatenate(parts) for parts in zip(*data, strict=True)]
+            calibrators = (fit_calibrator(names[0], *pooled),) * len(data)
+        else:
+            calibrators = tuple(
+                fit_calibrator(name, *parts) for name, parts in zip(names, data, strict=True)
+            )
         found = replace(self, methods=methods, calibrators=calibrators, counts=counts)
         if ask is None or not held_out.by_folds:
             return found
@@ -216,10 +219,6 @@ class Readout:
             index = self.distinct.index
             rules, forms = choose_rules(decoder, self.nodes, self.says, index, methods is not None)
         return replace(self, methods=methods, rules=rules, forms=forms)
-
-    def along(self, path: str) -> "Readout":
-        """Return a readout that puts the nodes together in another way."""
-        return replace(self, path=path)
 
     # From outputs to classes
 
@@ -319,13 +318,11 @@ class Readout:
         if not self.is_direct(i):
             return self.node_scores(i, ask, rows).argmax(axis=1)
         plus, s = self.plus_child(i)
-        side = ask("side", [s], rows)[:, 0]
-        return np.where(side > 0, plus, 1 - plus)
+        return np.where(ask("side", [s], rows)[:, 0] > 0, plus, 1 - plus)
 
     def plus_child(self, i: int) -> tuple[int, int]:
         """Return which child of a direct node is the + side of its distinct problem, and that."""
-        node = self.nodes[i]
-        column = node.problems.start
+        node, column = self.nodes[i], self.nodes[i].problems.start
         plus = int(np.argmax(node.code.columns[:, 0] == self.distinct.sign[column]))
         return plus, int(self.distinct.index[column])
 
@@ -367,7 +364,7 @@ class Readout:
     def binary(self, ask: Ask, problems: slice = slice(None), rows: Indices | None = None) -> Array:
         """Return the probability of the + side of some problems, a column for each."""
         which, place = self.asked(problems)
-        kinds = [self.held_out_kind(s) for s in which]
+        kinds = [self.kinds[s] for s in which]
         outputs = self._said(ask, which, kinds, rows)
         if np.isnan(outputs).any():
             raise ValueError(
@@ -389,7 +386,7 @@ class Readout:
     def kind_read(self, s: int) -> str:
         """Return the kind of output that the rules read, or that a calibrator was fitted on."""
         own = "margin" if self.forms[s] == "margin" else "probability"
-        return self.held_out_kind(s) if self.reads_calibrated(s) else own
+        return self.kinds[s] if self.reads_calibrated(s) else own
 
     @property
     def takes_most_probable(self) -> bool:
@@ -398,7 +395,7 @@ class Readout:
 
     @property
     def _searches(self) -> bool:
-        return len(self.nodes) == 1 and searches(self.nodes[0].code)
+        return len(self.nodes) == 1 and self.nodes[0].code.is_searched
 
     @property
     def eliminates(self) -> bool:
@@ -434,7 +431,7 @@ class Readout:
         calibrator = self.calibrators[s]
         if calibrator is None:
             return outputs
-        return calibrator(calibrated_form(outputs, self.held_out_kind(s)))
+        return calibrator(calibrated_form(outputs, self.kinds[s]))
 
     def asked(self, problems: slice) -> tuple[Indices, Indices]:
         """Return the distinct problems behind some problems, and where each of these is found."""
@@ -446,8 +443,7 @@ class Readout:
         everything = len(which) == len(self.says)
         if len(set(kinds)) == 1:
             return ask(kinds[0], None if everything else which.tolist(), rows)
-        n = ask.n_samples if rows is None else len(rows)
-        outputs = np.empty((n, len(which)))
+        outputs = np.empty((ask.n_samples if rows is None else len(rows), len(which)))
         for kind in dict.fromkeys(kinds):
             columns = [c for c, each in enumerate(kinds) if each == kind]
             outputs[:, columns] = ask(kind, which[columns].tolist(), rows)

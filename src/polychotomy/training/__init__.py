@@ -8,9 +8,8 @@ from polychotomy.training._inputs import (
     check_labels,
     check_own_weights,
     check_params,
-    check_weights,
     class_weights,
-    route_params,
+    part_of_batch,
     unless_fit_fails,
     weigh,
 )
@@ -26,6 +25,7 @@ from polychotomy.training._problems import (
     Trainer,
 )
 from polychotomy.training._progress import FitProgress
+from polychotomy.training._reservoir import Reservoir
 from polychotomy.training._separate_trainer import SeparatelyTrained, SeparateTrainer
 from polychotomy.training._shared_problems import shared_problems
 
@@ -41,6 +41,7 @@ __all__ = [
     "Params",
     "Problems",
     "RememberedOutputs",
+    "Reservoir",
     "SeparateTrainer",
     "SeparatelyTrained",
     "TrainedProblems",
@@ -50,10 +51,9 @@ __all__ = [
     "check_labels",
     "check_own_weights",
     "check_params",
-    "check_weights",
     "class_weights",
+    "part_of_batch",
     "refuse_pairs",
-    "route_params",
     "shared_problems",
     "unless_fit_fails",
     "weigh",
