@@ -137,7 +137,9 @@ def test_the_names_of_structures():
 def test_the_names_of_datasets():
     assert set(polychotomy.datasets.__all__) == {
         "PAPERS",
+        "ArrayStream",
         "DataSet",
+        "Stream",
         "available",
         "column_remarks",
         "describe",
@@ -148,6 +150,7 @@ def test_the_names_of_datasets():
         "match_labels",
         "read",
         "read_features",
+        "stream",
         "used_columns",
     }
 

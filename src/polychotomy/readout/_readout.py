@@ -27,6 +27,7 @@ from polychotomy.learners import Says
 from polychotomy.probability import solve
 from polychotomy.readout import _paths
 from polychotomy.readout._choices import better_methods, choose_methods, choose_rules
+from polychotomy.readout._class_means import ClassMeans, check_class_means, means_of
 from polychotomy.structures import Node
 
 
@@ -86,6 +87,8 @@ class Readout:
         Whether all problems have one calibrator.
     n_jobs : int or None
         Threads that solve for probabilities.
+    means : ClassMeans or None
+        For the rule "class_means".
     """
 
     code: Code
@@ -102,6 +105,7 @@ class Readout:
     path: str = "recursive"
     shared: bool = False
     n_jobs: int | None = None
+    means: ClassMeans | None = None
 
     @classmethod
     def of(
@@ -142,6 +146,7 @@ class Readout:
             if in_batches and set(calibrations) != {"none"}:
                 calibrations = methods = None
         rules, forms = choose_rules(decoder, nodes, says, distinct.index, methods is not None)
+        check_class_means(rules, in_batches)
         kinds = tuple(
             "margin" if name != "none" and "margin" in said.kinds else "probability"
             for name, said in zip(calibrations or ["none"] * len(says), says, strict=True)
@@ -198,7 +203,7 @@ class Readout:
         return replace(found, methods=better_methods(found, self.methods, held_out, ask))
 
     def replace(self, *, decoder: Any = None, probability: Any = "auto") -> "Readout":
-        """Return a readout with another decoder, or another way to probabilities.
+        """Return a readout with another decoder or method; ValueError if it does not suit.
 
         Parameters
         ----------
@@ -207,10 +212,6 @@ class Readout:
         probability : str, default="auto"
             ``"auto"`` leaves the methods as they are.
 
-        Raises
-        ------
-        ValueError
-            The decoder or the method does not suit the code.
         """
         methods, rules, forms = self.methods, self.rules, self.forms
         if methods is not None and probability not in (None, "auto"):
@@ -409,9 +410,11 @@ class Readout:
         code = self.nodes[i].code
         if self.is_direct(i):
             return check_outputs(outputs, code.columns)[:, :1] * code.columns[:, 0]
-        if rule != "argmax":
+        if rule not in ("argmax", "class_means"):
             return decode(outputs, code, rule)
         outputs = check_outputs(outputs, code.columns)
+        if rule == "class_means":
+            return means_of(self).scores(outputs)
         return outputs if code.n_classes > 2 else outputs - outputs.mean(axis=1, keepdims=True)
 
     def _of_children(self, i: int, q: Array) -> Array:
