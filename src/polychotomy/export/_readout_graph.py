@@ -123,8 +123,10 @@ class ReadoutGraph:
         g, readout = self._g, self._readout
         if not readout.is_direct(i):
             return g.best(self._node_scores(i))
-        plus, s = readout.plus_child(i)
-        side = self._ask("side", [s])
+        node = readout.nodes[i]
+        column = node.problems.start
+        plus = int(np.argmax(node.code.columns[:, 0] == readout.distinct.sign[column]))
+        side = self._ask("side", [int(readout.distinct.index[column])])
         return g("Where", g("Greater", side, 0.0), np.array(plus), np.array(1 - plus))
 
     def _node_scores(self, i: int) -> Name:

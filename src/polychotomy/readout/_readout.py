@@ -318,14 +318,11 @@ class Readout:
         """Return the winning child of node i for each sample."""
         if not self.is_direct(i):
             return self.node_scores(i, ask, rows).argmax(axis=1)
-        plus, s = self.plus_child(i)
-        return np.where(ask("side", [s], rows)[:, 0] > 0, plus, 1 - plus)
-
-    def plus_child(self, i: int) -> tuple[int, int]:
-        """Return which child of a direct node is the + side of its distinct problem, and that."""
-        node, column = self.nodes[i], self.nodes[i].problems.start
+        node = self.nodes[i]
+        column = node.problems.start
         plus = int(np.argmax(node.code.columns[:, 0] == self.distinct.sign[column]))
-        return plus, int(self.distinct.index[column])
+        side = ask("side", [int(self.distinct.index[column])], rows)[:, 0]
+        return np.where(side > 0, plus, 1 - plus)
 
     def node_scores(self, i: int, ask: Ask, rows: Indices | None = None) -> Array:
         """Return the scores of node i's children, larger being better."""
