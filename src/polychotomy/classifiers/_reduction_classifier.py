@@ -19,7 +19,7 @@ from polychotomy.calibration import folds
 from polychotomy.codes import check_int
 from polychotomy.errors import unknown_name
 from polychotomy.kernel import beside, to_host
-from polychotomy.readout import NO_PROBABILITIES, Readout
+from polychotomy.readout import NO_PROBABILITIES, Readout, with_class_means
 from polychotomy.structures import ordered_categories
 from polychotomy.training import (
     Asking,
@@ -126,6 +126,8 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 )
                 ask = Asking(trained, X)
                 readout = readout.calibrated(trained.counts.samples, held_out, ask)
+                weight = weigh(params, factor).get("sample_weight")
+                readout = with_class_means(readout, ask, indices, weight, held_out)
             return self._keep(problems, trained, readout)
 
     def predict(self, X: Any) -> NDArray[Any]:

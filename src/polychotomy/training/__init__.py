@@ -13,7 +13,7 @@ from polychotomy.training._inputs import (
     unless_fit_fails,
     weigh,
 )
-from polychotomy.training._joint_trainer import JointlyTrained, JointTrainer
+from polychotomy.training._joint_trainer import GatheredModel, JointlyTrained, JointTrainer
 from polychotomy.training._problems import (
     Asking,
     Counts,
@@ -34,6 +34,7 @@ __all__ = [
     "Counts",
     "FitProgress",
     "Folds",
+    "GatheredModel",
     "HeldOut",
     "JointTrainer",
     "JointlyTrained",
