@@ -18,7 +18,7 @@ LAYERS = [
     {"classifiers", "assess", "datasets"},
     {"reductions", "active"},
     {"evaluate"},
-    {"lab", "saving"},
+    {"lab", "saving", "export"},
     {"plot"},
     {"report"},
     {"cli"},

@@ -27,6 +27,7 @@ def test_the_public_names():
         "decoding",
         "errors",
         "evaluate",
+        "export",
         "format_structure",
         "kernel",
         "lab",
@@ -254,6 +255,10 @@ def test_the_names_of_evaluate():
         "train_task",
     }
     assert all(hasattr(polychotomy.evaluate, name) for name in polychotomy.evaluate.__all__)
+
+
+def test_the_names_of_export():
+    assert set(polychotomy.export.__all__) == {"register", "to_onnx"}
 
 
 def test_the_names_of_lab():
