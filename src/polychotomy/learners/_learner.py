@@ -220,7 +220,7 @@ class TrainedProblem(NamedTuple):
             return np.where(plus, sign, -sign)
         if kind == "margin":
             margins = self._columns("decision_function", X, width=1)[:, 0]
-            return margins * (sign * _factor(self.estimator))
+            return margins * (sign * margin_factor(self.estimator))
         return self._columns("predict_proba", X, width=2)[:, 0 if self.turned else 1]
 
     def _columns(self, method: str, X: Any, width: int) -> Array:
@@ -390,7 +390,7 @@ def _innermost(estimator: Any) -> Any:
             return estimator
 
 
-def _factor(trained: Any) -> float:
+def margin_factor(trained: Any) -> float:
     """Return what a margin is multiplied by to be that of the learner's loss.
 
     scikit-learn's AdaBoost divides 2 Σ w_t h_t, w_t = 2 α_t, by Σ w_t; the exponential loss is that

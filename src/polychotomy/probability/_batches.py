@@ -1,5 +1,6 @@
 """The compiled solvers, applied to blocks of samples."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -55,12 +56,13 @@ def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array
             lambda q, out: _compiled.least_squares_strict(q, *matrices, _LANES, out),
         )
     if code.is_strict or _leaves_open(code):
-        entries, choose = _entries(code), _choose_least_norm(code)
+        entries, choose = _entries(code), _choose_least_norm(code) if _leaves_open(code) else None
 
         def solve_few(q: Array, out: Array) -> None:
             faces = np.empty(out.shape, dtype=bool)
             _compiled.least_squares_few(2 * q - 1, entries, out, faces)
-            choose(q, out, faces)
+            if choose is not None:
+                choose(q, out, faces)
 
         return _by_blocks(binary, code, n_jobs, solve_few)
     sides, shift = _sides(code), float(code.n_problems)
@@ -94,25 +96,37 @@ def kullback_leibler(
     tol: float,
     max_iter: int,
     n_jobs: int | None = None,
-) -> tuple[Array, int]:
-    """Return the minimisers of the weighted divergence, and the number without convergence."""
+) -> Array:
+    """Return the minimisers of the weighted divergence; warn of samples without convergence."""
     from polychotomy.probability import _compiled
 
     weights, last = sample_counts / sample_counts.sum(), (tol, max_iter)
-    sides, entries, choose = _sides(code), _entries(code), _choose_least_norm(code)
+    entries, choose = _entries(code), _choose_least_norm(code) if _leaves_open(code) else None
+    sides = None if code.is_strict else _sides(code)
+    unfinished = []
 
-    def solve(q: Array, out: Array) -> int:
+    def solve(q: Array, out: Array) -> None:
         steps = np.empty(len(q), dtype=np.int64)
-        if code.is_strict:
+        if sides is None:
             faces = np.empty(out.shape, dtype=bool)
             _compiled.kullback_leibler_strict(q, weights, entries, *last, out, faces, steps)
-            choose(q, out, faces)
+            if choose is not None:
+                choose(q, out, faces)
         else:
             _compiled.kullback_leibler(q, weights, *sides, *last, out, steps)
-        return int((steps < 0).sum())
+        unfinished.append(int((steps < 0).sum()))
 
-    p, unfinished = _map_blocks(binary, code, n_jobs, solve)
-    return p, sum(unfinished)
+    p = _by_blocks(binary, code, n_jobs, solve)
+    if any(unfinished):
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(
+            f"kullback_leibler did not converge for {sum(unfinished)} of {len(binary)} samples in "
+            f"{max_iter} steps. Increase max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return p
 
 
 def normal_matrices(binary: Array, code: Code) -> Array:
@@ -148,8 +162,6 @@ def _entries(code: Code) -> Array:
 
 def _choose_least_norm(code: Code) -> Callable[[Array, Array, Mask], None]:
     """Return a function of q, minimisers and faces that overwrites those that are not unique."""
-    if not _leaves_open(code):
-        return lambda q, out, faces: None
     points = np.vstack([_entries(code), np.ones(code.n_classes)])
     N = projector(points) if code.is_strict else None
 
@@ -175,14 +187,7 @@ def _sides(code: Code) -> _Sides:
 def _by_blocks(
     binary: NDArray[Any], code: Code, n_jobs: int | None, solve: Callable[[Array, Array], None]
 ) -> Array:
-    """Return the solutions of all samples."""
-    return _map_blocks(binary, code, n_jobs, solve)[0]
-
-
-def _map_blocks(
-    binary: NDArray[Any], code: Code, n_jobs: int | None, solve: Callable[[Array, Array], Any]
-) -> tuple[Array, list[Any]]:
-    """Return the solutions of all samples, and what `solve` returns for each block of them.
+    """Return the solutions of all samples.
 
     ``solve(q, out)`` writes the solutions of a block to `out`. Blocks are solved in `n_jobs`
     threads: the compiled functions release the interpreter lock.
@@ -190,11 +195,13 @@ def _map_blocks(
     size = max(1, _BLOCK_ENTRIES // code.n_problems)
     solutions = np.empty((len(binary), code.n_classes))
 
-    def one(start: int, binary: NDArray[Any]) -> Any:
+    def one(start: int, binary: NDArray[Any]) -> None:
         q = np.ascontiguousarray(binary[start : start + size], dtype=float)
-        return solve(q, solutions[start : start + size])
+        solve(q, solutions[start : start + size])
 
-    starts = range(0, max(len(binary), 1), size)
-    if len(starts) == 1:
-        return solutions, [one(0, binary)]
-    return solutions, list(map_tasks(one, starts, shared=binary, n_jobs=n_jobs, threads=True))
+    if len(binary) <= size:
+        solve(np.ascontiguousarray(binary, dtype=float), solutions)
+    else:
+        starts = range(0, len(binary), size)
+        list(map_tasks(one, starts, shared=binary, n_jobs=n_jobs, threads=True))
+    return solutions
