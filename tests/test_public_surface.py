@@ -27,6 +27,7 @@ def test_the_public_names():
         "decoding",
         "errors",
         "evaluate",
+        "export",
         "format_structure",
         "kernel",
         "lab",
@@ -136,7 +137,9 @@ def test_the_names_of_structures():
 def test_the_names_of_datasets():
     assert set(polychotomy.datasets.__all__) == {
         "PAPERS",
+        "ArrayStream",
         "DataSet",
+        "Stream",
         "available",
         "column_remarks",
         "describe",
@@ -147,6 +150,7 @@ def test_the_names_of_datasets():
         "match_labels",
         "read",
         "read_features",
+        "stream",
         "used_columns",
     }
 
@@ -255,6 +259,10 @@ def test_the_names_of_evaluate():
         "train_task",
     }
     assert all(hasattr(polychotomy.evaluate, name) for name in polychotomy.evaluate.__all__)
+
+
+def test_the_names_of_export():
+    assert set(polychotomy.export.__all__) == {"register", "to_onnx"}
 
 
 def test_the_names_of_lab():

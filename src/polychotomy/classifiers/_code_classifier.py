@@ -42,7 +42,10 @@ default="one_vs_one"
         estimator minimises (hinge for SVMs, exponential for AdaBoost, whose margins are taken
         before scikit-learn divides them, logistic for logistic regression, squared for ridge) or,
         where that is not known, ``"linear"`` on the binary probabilities.
-        ``"probability"`` predicts the class with the largest probability.
+        ``"class_means"`` compares outputs with each class's mean outputs in training instead of
+        its codeword: better for weak learners of many classes, such as linear ones, at the cost
+        of O(kℓ) for each sample. ``"probability"`` predicts the class with the largest
+        probability.
     probability : str or None, default="auto"
         How class probabilities are solved for, a method of
         :func:`~polychotomy.probability.solve`. ``"auto"`` takes coupling for one-vs-one. For other

@@ -16,6 +16,7 @@ from polychotomy.structures import Node
 if TYPE_CHECKING:
     from polychotomy.readout._readout import Ask, Readout
 
+_FURTHER_RULES = ("argmax", "class_means", "probability")
 _MOST_ENTRIES = 2**22  # of samples × classes × problems, on which methods are compared
 
 NO_PROBABILITIES = (
@@ -32,7 +33,8 @@ def choose_rules(
     Parameters
     ----------
     decoder : str
-        A rule of :func:`~polychotomy.decoding.decode`, "argmax", "probability" or "auto".
+        A rule of :func:`~polychotomy.decoding.decode`, "argmax", "class_means", "probability" or
+        "auto".
     nodes : sequence of Node
     says : sequence of Says
         Of each distinct problem.
@@ -96,8 +98,8 @@ def _choose_rule(decoder: object, said: Says, code: Code) -> tuple[str, str]:
             return decoder, "margin"
         if decoder is None:
             return "linear", "probability" if "probability" in said.kinds else "margin"
-    if not isinstance(decoder, str) or decoder not in {*RULES, "argmax", "probability"}:
-        raise unknown_name("decoder", decoder, [*RULES, "argmax", "probability", "auto"])
+    if not isinstance(decoder, str) or decoder not in {*RULES, *_FURTHER_RULES}:
+        raise unknown_name("decoder", decoder, [*RULES, *_FURTHER_RULES, "auto"])
     if decoder == "ddag" and code.n_classes > 2:
         check_one_vs_one(code)
     if decoder == "argmax" and code.n_classes > 2 and not code.is_one_vs_rest:
