@@ -10,7 +10,7 @@ import polychotomy
 
 SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
-    {"errors", "files", "arrays", "parallel"},
+    {"errors", "files", "arrays"},
     {"codes", "memory"},
     {"structures", "learners", "kernel", "decoding", "calibration"},
     {"probability", "linear"},
