@@ -11,7 +11,8 @@ import polychotomy
 SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
     {"errors", "files", "arrays"},
-    {"codes", "memory"},
+    {"parallel", "memory"},
+    {"codes"},
     {"structures", "learners", "kernel", "decoding", "calibration"},
     {"probability", "linear"},
     {"readout", "training"},
