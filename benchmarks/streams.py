@@ -5,9 +5,9 @@
 Generated rows of 26 classes and 16 features, one-vs-one (325 problems) by least squares, with
 probabilities: ``stream`` is ``partial_fit`` on blocks of 65 536 rows that are made and forgotten,
 calibrated on a reservoir; ``memory`` is ``fit`` on all of them, calibrated on folds, up to a
-million. Each number of rows has a process of its own. CPU seconds without the generation of rows, and
-the largest memory of the process beyond that of the libraries. ``parquet`` reads the rows from a
-file, up to a million.
+million; ``parquet`` reads the rows from a file, up to a million. Each number of rows has a process
+of its own. CPU seconds without the generation of rows, and the largest memory of the process beyond
+that of the libraries.
 """
 
 import argparse
