@@ -10,7 +10,8 @@ import polychotomy
 
 SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
-    {"errors", "files", "arrays", "parallel"},
+    {"errors", "files", "arrays"},
+    {"parallel", "memory"},
     {"codes"},
     {"structures", "learners", "kernel", "decoding", "calibration"},
     {"probability", "linear"},
@@ -18,7 +19,7 @@ LAYERS = [
     {"classifiers", "assess", "datasets"},
     {"reductions", "active"},
     {"evaluate"},
-    {"lab", "saving"},
+    {"lab", "saving", "export"},
     {"plot"},
     {"report"},
     {"cli"},

@@ -27,6 +27,7 @@ def test_the_public_names():
         "decoding",
         "errors",
         "evaluate",
+        "export",
         "format_structure",
         "kernel",
         "lab",
@@ -161,15 +162,19 @@ def test_the_names_of_assess():
         "HolmTest",
         "McNemarTest",
         "NemenyiTest",
+        "RankIntervals",
         "RankTest",
         "RejectCurve",
         "Reliability",
         "ResampledTTest",
+        "SignedRankPosterior",
         "TrainingErrorBound",
         "adjust_by_holm",
         "average_ranks",
+        "bayesian_signed_rank",
         "binary_errors",
         "bootstrap_difference",
+        "bootstrap_ranks",
         "brier_score",
         "corrected_resampled_t",
         "expected_calibration_error",
@@ -254,6 +259,10 @@ def test_the_names_of_evaluate():
         "train_task",
     }
     assert all(hasattr(polychotomy.evaluate, name) for name in polychotomy.evaluate.__all__)
+
+
+def test_the_names_of_export():
+    assert set(polychotomy.export.__all__) == {"register", "to_onnx"}
 
 
 def test_the_names_of_lab():

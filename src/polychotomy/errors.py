@@ -6,9 +6,11 @@ from importlib import import_module
 from typing import Any
 
 __all__ = [
+    "ClusterError",
     "CodeError",
     "DataError",
     "MissingExtraError",
+    "NotEnoughMemoryError",
     "PolychotomyError",
     "StoreError",
     "StructureError",
@@ -61,8 +63,16 @@ class StoreError(PolychotomyError, OSError):
     """A results file that cannot be used: locked, damaged, foreign, or of another version."""
 
 
+class ClusterError(PolychotomyError, OSError):
+    """A Dask cluster that cannot be reached, is lost, or cannot run the tasks."""
+
+
 class DeviceError(PolychotomyError, RuntimeError):
     """A GPU that is asked for and cannot be used."""
+
+
+class NotEnoughMemoryError(PolychotomyError, MemoryError):
+    """A training whose arrays cannot fit in memory, refused before it starts."""
 
 
 class MissingExtraError(PolychotomyError, ImportError):

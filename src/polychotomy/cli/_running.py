@@ -165,7 +165,7 @@ def print_not_tried(words: str) -> None:
 
 
 def print_message(text: str) -> None:
-    """Print a line to the standard error, apart from the results."""
+    """Print a line to the standard error, separate from the results."""
     typer.echo(printable(text), err=True)
 
 
@@ -215,6 +215,18 @@ def handle_interrupts(store: Path | None) -> Iterator[Callable[[], None]]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+
+
+@contextmanager
+def use_workers(jobs: int, scheduler: str | None) -> Iterator[int]:
+    """Yield the number of jobs to ask for: all of a Dask scheduler's workers, if one is given."""
+    if scheduler is None:
+        yield jobs
+        return
+    from polychotomy.parallel import connected
+
+    with connected(scheduler):
+        yield -1
 
 
 @contextmanager

@@ -99,7 +99,7 @@ class Says(NamedTuple):
 class JointLearner(Protocol):
     """A classifier that trains all problems at once.
 
-    Beside ``fit`` and the other methods of a binary classifier it has ``fit_joint(X, targets,
+    Besides ``fit`` and the other methods of a binary classifier it has ``fit_joint(X, targets,
     sample_weight=None, done=None)``. `targets` is an int8 array of −1, 0 and +1 of shape
     (n_samples, n_problems), the problems of calibration folds as further columns; `done` is called
     with the number of each problem that is solved. It returns a model with ``outputs(X)`` of shape
@@ -220,7 +220,7 @@ class TrainedProblem(NamedTuple):
             return np.where(plus, sign, -sign)
         if kind == "margin":
             margins = self._columns("decision_function", X, width=1)[:, 0]
-            return margins * (sign * _factor(self.estimator))
+            return margins * (sign * margin_factor(self.estimator))
         return self._columns("predict_proba", X, width=2)[:, 0 if self.turned else 1]
 
     def _columns(self, method: str, X: Any, width: int) -> Array:
@@ -390,7 +390,7 @@ def _innermost(estimator: Any) -> Any:
             return estimator
 
 
-def _factor(trained: Any) -> float:
+def margin_factor(trained: Any) -> float:
     """Return what a margin is multiplied by to be that of the learner's loss.
 
     scikit-learn's AdaBoost divides 2 Σ w_t h_t, w_t = 2 α_t, by Σ w_t; the exponential loss is that

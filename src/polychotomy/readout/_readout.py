@@ -231,10 +231,10 @@ class Readout:
         Where a flat code reads probabilities, they are calibrated: with one-vs-rest, the predicted
         class is the most probable one.
         """
-        which, place = self._asked(problems)
-        outputs = self._said(ask, which, [self._kind(s) for s in which], rows)
+        which, place = self.asked(problems)
+        outputs = self._said(ask, which, [self.kind_read(s) for s in which], rows)
         for c, s in enumerate(which):
-            if self._reads_calibrated(s):
+            if self.reads_calibrated(s):
                 outputs[:, c] = FORMS["probability"](self.calibrate(s, outputs[:, c]))
             elif self.forms[s] != "margin":
                 outputs[:, c] = FORMS[self.forms[s]](outputs[:, c])
@@ -247,9 +247,9 @@ class Readout:
         are the smallest lead, over the nodes on the way to the class, of its child over the
         others; in a DDAG, the step in which the class was eliminated.
         """
-        if self._takes_most_probable:
+        if self.takes_most_probable:
             return self.probabilities(ask)
-        if self._eliminates:
+        if self.eliminates:
             return _paths.eliminate(self, ask)[0]
         if len(self.nodes) > 1:
             return _paths.smallest_leads(self, ask)
@@ -264,12 +264,12 @@ class Readout:
 
     def decide(self, ask: Ask) -> tuple[Indices, list["_paths.Visit"]]:
         """Return the winning class of each sample, and which problems were asked of which."""
-        if self._eliminates:
+        if self.eliminates:
             scores, visits = _paths.eliminate(self, ask)
             return scores.argmax(axis=1), visits
-        if self._takes_most_probable and self.path == "least_squares":
+        if self.takes_most_probable and self.path == "least_squares":
             return self.probabilities(ask).argmax(axis=1), self._all_asked(ask)
-        if self._takes_most_probable:
+        if self.takes_most_probable:
             classes, _, visits = _paths.search(self, ask)
             return classes[:, 0], visits
         if len(self.nodes) > 1 or self.is_direct(0):
@@ -283,7 +283,7 @@ class Readout:
 
         `by` is "score" or "probability". A tree is searched, and not all of its problems asked.
         """
-        by = "probability" if self._takes_most_probable else by
+        by = "probability" if self.takes_most_probable else by
         if len(self.nodes) > 1 and self.path in ("recursive", "most_probable"):
             classes, values, _ = _paths.search(self, ask, n, "lead" if by == "score" else by)
         elif self._searches:
@@ -361,7 +361,7 @@ class Readout:
 
     def binary(self, ask: Ask, problems: slice = slice(None), rows: Indices | None = None) -> Array:
         """Return the probability of the + side of some problems, a column for each."""
-        which, place = self._asked(problems)
+        which, place = self.asked(problems)
         kinds = [self.kinds[s] for s in which]
         outputs = self._said(ask, which, kinds, rows)
         if np.isnan(outputs).any():
@@ -376,18 +376,19 @@ class Readout:
         """Return the probabilities of node i's children."""
         return self._of_children(i, self.binary(ask, self.nodes[i].problems, rows))
 
-    def _reads_calibrated(self, s: int) -> bool:
+    def reads_calibrated(self, s: int) -> bool:
         """Whether the rule of a flat code reads the calibrated probabilities of a problem."""
         flat = len(self.nodes) == 1 and self.code.n_classes > 2
         return flat and self.forms[s] == "probability" and self.calibrators is not None
 
-    def _kind(self, s: int) -> str:
+    def kind_read(self, s: int) -> str:
         """Return the kind of output that the rules read, or that a calibrator was fitted on."""
         own = "margin" if self.forms[s] == "margin" else "probability"
-        return self.kinds[s] if self._reads_calibrated(s) else own
+        return self.kinds[s] if self.reads_calibrated(s) else own
 
     @property
-    def _takes_most_probable(self) -> bool:
+    def takes_most_probable(self) -> bool:
+        """Whether the most probable class is predicted, whatever the rules."""
         return self.path in ("least_squares", "most_probable") and self.code.n_classes > 2
 
     @property
@@ -395,7 +396,8 @@ class Readout:
         return len(self.nodes) == 1 and self.nodes[0].code.is_searched
 
     @property
-    def _eliminates(self) -> bool:
+    def eliminates(self) -> bool:
+        """Whether classes are eliminated one after the other, as in a DDAG."""
         return self.path == "ddag" and self.code.n_classes > 2
 
     def _all_asked(self, ask: Ask) -> "list[_paths.Visit]":
@@ -431,7 +433,7 @@ class Readout:
             return outputs
         return calibrator(calibrated_form(outputs, self.kinds[s]))
 
-    def _asked(self, problems: slice) -> tuple[Indices, Indices]:
+    def asked(self, problems: slice) -> tuple[Indices, Indices]:
         """Return the distinct problems behind some problems, and where each of these is found."""
         which, place = np.unique(self.distinct.index[problems], return_inverse=True)
         return which, place.ravel()
@@ -441,8 +443,7 @@ class Readout:
         everything = len(which) == len(self.says)
         if len(set(kinds)) == 1:
             return ask(kinds[0], None if everything else which.tolist(), rows)
-        n = ask.n_samples if rows is None else len(rows)
-        outputs = np.empty((n, len(which)))
+        outputs = np.empty((ask.n_samples if rows is None else len(rows), len(which)))
         for kind in dict.fromkeys(kinds):
             columns = [c for c, each in enumerate(kinds) if each == kind]
             outputs[:, columns] = ask(kind, which[columns].tolist(), rows)

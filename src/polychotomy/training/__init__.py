@@ -3,7 +3,7 @@
 from polychotomy.training._cost_of_pairs import refuse_pairs
 from polychotomy.training._inputs import (
     Params,
-    check_batch_labels,
+    batch_classes,
     check_data,
     check_labels,
     check_own_weights,
@@ -13,7 +13,7 @@ from polychotomy.training._inputs import (
     unless_fit_fails,
     weigh,
 )
-from polychotomy.training._joint_trainer import JointlyTrained, JointTrainer
+from polychotomy.training._joint_trainer import GatheredModel, JointlyTrained, JointTrainer
 from polychotomy.training._problems import (
     Asking,
     Counts,
@@ -34,6 +34,7 @@ __all__ = [
     "Counts",
     "FitProgress",
     "Folds",
+    "GatheredModel",
     "HeldOut",
     "JointTrainer",
     "JointlyTrained",
@@ -45,7 +46,7 @@ __all__ = [
     "SeparatelyTrained",
     "TrainedProblems",
     "Trainer",
-    "check_batch_labels",
+    "batch_classes",
     "check_data",
     "check_labels",
     "check_own_weights",
