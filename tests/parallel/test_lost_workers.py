@@ -21,6 +21,7 @@ from tests.parallel import tasks
 from tests.parallel.dask_processes import Killer, started
 
 pytestmark = pytest.mark.slow
+LIMIT = 600  # seconds for a test
 PAUSES = 3, 10  # seconds from kill to kill; a worker takes about as long to start
 
 
@@ -30,9 +31,22 @@ def few_words():
     logger = logging.getLogger("distributed")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
-    with dask.config.set({"polychotomy.patience": "60 s"}):
-        yield
+    yield
     logger.setLevel(level)
+
+
+@pytest.fixture(autouse=True)
+def limited_time():
+    """End a test that hangs."""
+
+    def end(*_):
+        raise TimeoutError(f"The test has not ended after {LIMIT} s.")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(LIMIT)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture
