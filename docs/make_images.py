@@ -50,7 +50,7 @@ def draw_overview() -> None:
     classifier = CodeClassifier(SVC(gamma=0.5), code="one_vs_rest").fit(X, y)
     figure = plt.figure(figsize=(13, 3.3), layout="constrained")
     parts = figure.subfigures(1, 4, width_ratios=[1, 0.8, 1.15, 1])
-    titles = ["four classes", "a code: one column per problem", "binary problems", "class, or “?”"]
+    titles = ["four classes", "a code", "binary problems", "class, or “?”"]
     for number, (part, title) in enumerate(zip(parts, titles, strict=True), start=1):
         part.suptitle(f"{number}. {title}", fontsize=12)
     colours = ListedColormap(CLASSES[:4])
