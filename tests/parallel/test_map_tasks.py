@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from polychotomy import parallel
-from polychotomy.parallel import map_tasks
+from polychotomy.parallel import _joblib_workers, map_tasks
 
 
 def add(task, shared):
@@ -62,7 +61,7 @@ def test_a_full_temporary_folder_is_named(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(parallel.joblib, "dump", full)
+    monkeypatch.setattr(_joblib_workers.joblib, "dump", full)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(OSError, match="No space left") as caught:
         list(map_tasks(add, range(3), shared=1, n_jobs=2, on_disk=True))
@@ -74,7 +73,7 @@ def test_a_full_temporary_folder_is_named(tmp_path, monkeypatch):
 def test_workers_start_deaf_to_interrupts():
     ask = "import signal as s; print(*sorted(map(int, s.pthread_sigmask(s.SIG_BLOCK, []))))"
     command = [sys.executable, "-c", ask]
-    with parallel._signals_held_back():
+    with _joblib_workers._signals_held_back():
         blocked = subprocess.run(command, capture_output=True, check=True, text=True).stdout
     assert blocked.split() == [str(int(s)) for s in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)]
     assert subprocess.run(command, capture_output=True, check=True).stdout == b"\n"

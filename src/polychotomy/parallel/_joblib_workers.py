@@ -1,4 +1,4 @@
-"""One way to run independent tasks: in this process, or on joblib's workers.
+"""Tasks on joblib's workers: processes, threads, or whatever backend is configured.
 
 Worker processes do not hear Ctrl-C, which this process handles for them; they end when this process
 is killed; and if one of them is killed, that is raised as one sentence.
@@ -7,7 +7,7 @@ is killed; and if one of them is killed, that is raised as one sentence.
 import os
 import signal
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache, lru_cache, partial
@@ -19,54 +19,21 @@ from time import sleep
 from typing import Any
 
 import joblib
-from joblib import effective_n_jobs
+
+from polychotomy.parallel._client import uses_cluster_backend
 
 
-def map_tasks(
+def map_on_joblib(
     function: Callable[[Any, Any], Any],
     tasks: Iterable[Any],
+    shared: Any,
+    n_jobs: int | None,
     *,
-    shared: Any = None,
-    n_jobs: int | None = None,
-    threads: bool = False,
-    ordered: bool = True,
-    on_disk: bool = False,
-) -> Generator[Any]:
-    """Yield ``function(task, shared)`` for each task, in order.
-
-    Parameters
-    ----------
-    function : callable
-        Defined in a module, so that worker processes find it.
-    tasks : iterable
-        Taken one by one, when a worker is free.
-    shared : object, optional
-        What all tasks need, such as the samples; large arrays are sent to workers once.
-    n_jobs : int, optional
-        Number of workers, as in joblib. With one worker, tasks run in this process.
-    threads : bool, default=False
-        Prefer threads to processes, for functions that release the interpreter lock.
-    ordered : bool, default=True
-        Whether results come in the order of the tasks, or each as soon as it is there.
-    on_disk : bool, default=False
-        Write `shared` to a temporary file once, whose pages the worker processes share. For data
-        only: classes defined in a script would not be found.
-
-    Raises
-    ------
-    ChildProcessError
-        A worker was killed, as systems do when memory runs out.
-
-    Examples
-    --------
-    >>> from polychotomy.parallel import map_tasks
-    >>> list(map_tasks(lambda task, shared: task * shared, [1, 2], shared=10))
-    [10, 20]
-    """
-    if effective_n_jobs(n_jobs) == 1:
-        for task in tasks:
-            yield function(task, shared)
-        return
+    threads: bool,
+    ordered: bool,
+    on_disk: bool,
+) -> Iterator[Any]:
+    """Yield the results of all tasks, see ``map_tasks``."""
     if threads or not _uses_processes():
         yield from _running(function, tasks, shared, n_jobs, threads, ordered)
         return
@@ -91,6 +58,7 @@ def _running(
     form = "generator" if ordered else "generator_unordered"
     workers = Parallel(
         n_jobs=n_jobs,
+        backend="threading" if threads and uses_cluster_backend() else None,
         prefer="threads" if threads else None,
         return_as=form if one_by_one else "list",
         **({} if ordered else {"batch_size": 1}),
