@@ -11,7 +11,7 @@ import polychotomy
 SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
     {"errors", "files", "arrays", "parallel"},
-    {"codes"},
+    {"codes", "memory"},
     {"structures", "learners", "kernel", "decoding", "calibration"},
     {"probability", "linear"},
     {"readout", "training"},

@@ -18,7 +18,7 @@ from polychotomy.kernel import CouplingLearner, SharedKernelSVC, check_coupling,
 from polychotomy.learners import NEGATIVES, Learner, Negatives, check_rows_differ
 from polychotomy.readout import Readout
 from polychotomy.structures import single_node
-from polychotomy.training import FitProgress, JointTrainer, Params, Problems, Trainer
+from polychotomy.training import JointTrainer, Params, Problems, Trainer
 
 _KERNELS = ("rbf", "linear", "poly", "precomputed")
 
@@ -183,6 +183,7 @@ default="class_frequencies"
     """
 
     _numeric = True
+    _draws_bar = False  # every solve writes a line
     _trained: Any
 
     def __init__(
@@ -315,10 +316,6 @@ default="class_frequencies"
         )
         return {"estimator": svm}
 
-    def _progress(self, trainer: Trainer, splits: Any) -> FitProgress:
-        """Report to callbacks only; with `verbose`, every solve writes a line."""
-        return FitProgress(self, 1 + len(splits or ()), verbose=0)
-
     def _code_for(self, classes: NDArray[Any], rng: Any) -> Code:
         return one_vs_rest(len(classes))
 
@@ -338,7 +335,7 @@ default="class_frequencies"
             )
         return None, np.array([check_coupling(M, k) for M in given])
 
-    def _keep(self, problems: Problems, trained: Any, readout: Readout) -> Self:
+    def _keep(self, problems: Problems, trained: Any, readout: Readout, *_: Any) -> Self:
         """Keep what was fitted; warn if the coupling leaves two classes without a difference."""
         pairs = merged_problems(trained.model.best.coupling)
         if pairs:

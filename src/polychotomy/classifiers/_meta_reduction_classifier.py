@@ -22,18 +22,18 @@ from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._reduction_classifier import ReductionClassifier
 from polychotomy.codes import check_int
 from polychotomy.learners import Learner, check_learner
-from polychotomy.readout import Readout
 from polychotomy.structures import ordered_categories, resolve_class_order
 from polychotomy.training import (
+    FitProgress,
     JointTrainer,
     Params,
     Problems,
     Reservoir,
     SeparateTrainer,
-    TrainedProblems,
     Trainer,
-    check_batch_labels,
+    batch_classes,
     check_data,
+    check_labels,
     check_params,
     class_weights,
     part_of_batch,
@@ -52,7 +52,6 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
     class_order: Any
     random_state: Any
     reservoir: int | None
-    _reservoir: Reservoir | None
 
     # Weights go to the estimator, which is asked for them; they are none of our own.
     __metadata_request__fit = {"sample_weight": UNUSED}  # noqa: RUF012
@@ -91,7 +90,8 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         first = not self.__sklearn_is_fitted__()
         order = ordered_categories(y)
         X, y = check_data(self, X, y, reset=first)
-        labels, indices = check_batch_labels(y, classes, None if first else self.classes_)
+        known = batch_classes(classes, None if first else self.classes_)
+        labels, indices = check_labels(y, known)
         params = check_params(self, "partial_fit", X, sample_weight, fit_params)
         problems = self._lay_out(labels, order, X, None, params) if first else self._problems
         factor = class_weights(self, labels, indices)
@@ -102,7 +102,7 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         readout = None if first else self._readout
         if readout is None:
             readout = self._choose_readout(problems, trainer, in_batches=reservoir is None)
-        with self._progress(trainer, None) as progress:
+        with FitProgress(self, trainer.n_tasks, self.verbose) as progress:
             before = None if first else self._trained
             trained = trainer.update(before, problems, X, indices, progress)
         held_out = None
@@ -121,16 +121,6 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
             )
         labels = self.classes_[reservoir.y]
         return Bunch(data=reservoir.X, target=labels, weight=reservoir.stream_weight)
-
-    def _keep(
-        self,
-        problems: Problems,
-        trained: TrainedProblems,
-        readout: Readout,
-        reservoir: Reservoir | None = None,
-    ) -> Self:
-        self._reservoir = reservoir
-        return super()._keep(problems, trained, readout)
 
     def _hold_out(
         self, X: Any, y: Indices, n_classes: int, params: Params
@@ -180,6 +170,8 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         self, given: Any, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
     ) -> Indices | None:
         """Return the class indices from first to last, None if nothing says their order."""
+        if self.class_order is None and given is None:
+            return None
         return resolve_class_order(
             given if self.class_order is None else self.class_order,
             classes,

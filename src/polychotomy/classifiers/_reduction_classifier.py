@@ -26,6 +26,7 @@ from polychotomy.training import (
     FitProgress,
     Params,
     Problems,
+    Reservoir,
     TrainedProblems,
     Trainer,
     check_data,
@@ -60,9 +61,11 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     problems_: list[str]
     _numeric = False  # whether all features must be numbers, whatever the learner
+    _draws_bar = True  # whether `verbose` draws a progress bar
     _problems: Problems
     _trained: TrainedProblems
     _readout: Readout
+    _reservoir: Reservoir | None
 
     @abstractmethod
     def _lay_out(
@@ -116,7 +119,8 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             splits = None
             if readout.needs_calibration:
                 splits = list(folds(self.cv, X, indices, classes))
-            with self._progress(trainer, splits) as progress:
+            n_tasks = trainer.n_tasks * (1 + len(splits or ()))
+            with FitProgress(self, n_tasks, self.verbose and self._draws_bar) as progress:
                 trained, held_out = trainer.train(
                     problems, X, indices, splits, readout.kinds, progress
                 )
@@ -408,12 +412,16 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Return the arguments of each learner; weights are multiplied by a factor."""
         return {"estimator": weigh(params, factor)}
 
-    def _progress(self, trainer: Trainer, splits: Any) -> FitProgress:
-        return FitProgress(self, trainer.n_tasks * (1 + len(splits or ())), self.verbose)
-
-    def _keep(self, problems: Problems, trained: TrainedProblems, readout: Readout) -> Self:
+    def _keep(
+        self,
+        problems: Problems,
+        trained: TrainedProblems,
+        readout: Readout,
+        reservoir: Reservoir | None = None,
+    ) -> Self:
         """Change what is fitted, now that everything has succeeded."""
         self._problems, self._trained, self._readout = problems, trained, readout
+        self._reservoir = reservoir
         self.classes_, self.problems_ = problems.classes, list(problems.names)
         self._set_fitted()
         return self

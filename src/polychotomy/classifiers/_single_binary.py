@@ -18,6 +18,7 @@ from polychotomy.learners import (
     Concatenated,
     Learner,
     Negatives,
+    check_learner,
     problem_seeds,
     resolve_replication,
 )
@@ -200,9 +201,8 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         self.verbose = verbose
 
     def _learners(self) -> dict[str, Any]:
-        if self.estimator is None:
-            return {"estimator": SharedKernelSVC()}
-        return super()._learners()
+        given = SharedKernelSVC() if self.estimator is None else self.estimator
+        return {"estimator": check_learner(given)}
 
     def _learns_in_batches(self) -> bool:
         return False

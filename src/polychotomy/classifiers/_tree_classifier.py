@@ -22,7 +22,7 @@ from polychotomy.structures import (
     needs_samples,
     resolve_structure,
 )
-from polychotomy.training import Asking, Params, Problems, Trainer, check_data
+from polychotomy.training import Asking, Params, Problems, Trainer, check_data, check_labels
 
 _SOLVES = ("auto", "recursive", "most_probable", "least_squares")
 
@@ -263,13 +263,7 @@ class TreeClassifier(MetaReductionClassifier):
             raise ValueError("The errors of nodes need the true labels: y must not be None.")
         self._checked(X)
         X, y = check_data(self, X, y, reset=False)
-        unknown = np.setdiff1d(y, self.classes_)
-        if unknown.size:
-            raise ValueError(
-                "Every label of y must be one of the classes. "
-                f"Got {unknown.tolist()[0]!r}, which is not."
-            )
-        indices, ask = np.searchsorted(self.classes_, y), Asking(self._trained, X)
+        indices, ask = check_labels(y, self.classes_)[1], Asking(self._trained, X)
         errors = np.full(len(self._problems.nodes), np.nan)
         for i, node in enumerate(self._problems.nodes):
             samples = np.flatnonzero(node.child[indices] >= 0)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_method_params
 from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.codes import Code
 from polychotomy.learners._learner import TrainedProblem
+from polychotomy.memory import check_room
 
 _BLOCK_VALUES = 2**23
 _ROWS_AT_A_TIME = 4096
@@ -32,6 +33,10 @@ class Replicas(Protocol):
 
     def make(self, X: Any, sample: Indices, problem: Indices) -> Any:
         """Return the replicas of samples for problems, given pairwise."""
+        ...
+
+    def n_bytes(self, X: Any, n_replicas: int) -> int:
+        """Return what so many replicas of samples take in memory, at least."""
         ...
 
     def outputs(self, trained: TrainedProblem, X: Any, kind: str) -> Array:
@@ -79,6 +84,11 @@ class Concatenation:
             Z[some, :d] = X[sample[some]]
             Z[some, d:] = A[problem[some]]
         return Z
+
+    def n_bytes(self, X: Any, n_replicas: int) -> int:
+        """Return what so many replicas of samples take in memory."""
+        d = X.nnz // max(1, X.shape[0]) if _is_sparse(X) else X.shape[1]
+        return n_replicas * (d + self.appended.shape[1] * (not _is_sparse(X))) * X.itemsize
 
     def outputs(self, trained: TrainedProblem, X: Any, kind: str) -> Array:
         """Return what a learner says of all replicas; some samples' at a time."""
@@ -130,6 +140,11 @@ class Placement:
         return csr_array(
             _placed(augmented, first[problem], k) - _placed(augmented, second[problem], k)
         )
+
+    def n_bytes(self, X: Any, n_replicas: int) -> int:
+        """Return what so many replicas of samples take in memory: numbers and their columns."""
+        d = X.nnz // max(1, X.shape[0]) if _is_sparse(X) else X.shape[1]
+        return n_replicas * 2 * d * (8 + 4)
 
     def outputs(self, trained: TrainedProblem, X: Any, kind: str) -> Array:
         """Return what a learner says of all replicas; some samples' at a time."""
@@ -207,8 +222,15 @@ class ReplicaLearner:
         self, X: Any, targets: Matrix, *, like: Any = None, **params: Any
     ) -> ReplicatedModel:
         """Train on the replicas whose target is not 0; `like` is not used."""
+        given = as_array(X)
+        size = self.replicas.n_bytes(given, int(np.count_nonzero(targets)))
+        check_room(
+            {"the replicas of the samples": size},
+            "Train on fewer replicas by 'n_negatives', on fewer samples or on numbers in single "
+            "precision; or take a SharedKernelSVC, which needs no replicas.",
+        )
         sample, problem = np.nonzero(targets)
-        Z = self.replicas.make(as_array(X), sample, problem)
+        Z = self.replicas.make(given, sample, problem)
         labels = (targets[sample, problem] > 0).astype(int)
         learner = clone(self.classifier)
         try:

@@ -8,6 +8,7 @@ import numpy as np
 from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.linear._batch_moments import BatchMoments, parts_of
 from polychotomy.linear._joint_linear import JointLinear
+from polychotomy.memory import check_room
 
 if TYPE_CHECKING:
     from polychotomy.linear._shared_linear import SharedLinear
@@ -42,6 +43,16 @@ class StreamedLinear:
         """Return the problems after a further batch; `y` are class indices."""
         centred, before = bool(self.learner.fit_intercept), self._moments
         part = parts_of(self._columns) if before is None else before.part
+        if before is None:
+            check_room(
+                {
+                    "sums of products of the features": 2
+                    * 8
+                    * (int(part.max()) + 1)
+                    * X.shape[1] ** 2
+                },
+                "Take fewer features, or a code without zeros, such as one_vs_rest.",
+            )
         moments = BatchMoments.of(X, y, weight, part, centred=centred)
         if before is not None:
             moments = before.plus(moments, centred=centred)

@@ -56,12 +56,13 @@ def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array
             lambda q, out: _compiled.least_squares_strict(q, *matrices, _LANES, out),
         )
     if code.is_strict or _leaves_open(code):
-        entries, choose = _entries(code), _choose_least_norm(code)
+        entries, choose = _entries(code), _choose_least_norm(code) if _leaves_open(code) else None
 
         def solve_few(q: Array, out: Array) -> None:
             faces = np.empty(out.shape, dtype=bool)
             _compiled.least_squares_few(2 * q - 1, entries, out, faces)
-            choose(q, out, faces)
+            if choose is not None:
+                choose(q, out, faces)
 
         return _by_blocks(binary, code, n_jobs, solve_few)
     sides, shift = _sides(code), float(code.n_problems)
@@ -100,7 +101,7 @@ def kullback_leibler(
     from polychotomy.probability import _compiled
 
     weights, last = sample_counts / sample_counts.sum(), (tol, max_iter)
-    entries, choose = _entries(code), _choose_least_norm(code)
+    entries, choose = _entries(code), _choose_least_norm(code) if _leaves_open(code) else None
     sides = None if code.is_strict else _sides(code)
     unfinished = []
 
@@ -109,7 +110,8 @@ def kullback_leibler(
         if sides is None:
             faces = np.empty(out.shape, dtype=bool)
             _compiled.kullback_leibler_strict(q, weights, entries, *last, out, faces, steps)
-            choose(q, out, faces)
+            if choose is not None:
+                choose(q, out, faces)
         else:
             _compiled.kullback_leibler(q, weights, *sides, *last, out, steps)
         unfinished.append(int((steps < 0).sum()))
@@ -160,8 +162,6 @@ def _entries(code: Code) -> Array:
 
 def _choose_least_norm(code: Code) -> Callable[[Array, Array, Mask], None]:
     """Return a function of q, minimisers and faces that overwrites those that are not unique."""
-    if not _leaves_open(code):
-        return lambda q, out, faces: None
     points = np.vstack([_entries(code), np.ones(code.n_classes)])
     N = projector(points) if code.is_strict else None
 
@@ -199,9 +199,9 @@ def _by_blocks(
         q = np.ascontiguousarray(binary[start : start + size], dtype=float)
         solve(q, solutions[start : start + size])
 
-    starts = range(0, max(len(binary), 1), size)
-    if len(starts) == 1:
-        one(0, binary)
+    if len(binary) <= size:
+        solve(np.ascontiguousarray(binary, dtype=float), solutions)
     else:
+        starts = range(0, len(binary), size)
         list(map_tasks(one, starts, shared=binary, n_jobs=n_jobs, threads=True))
     return solutions

@@ -3,7 +3,7 @@
 from polychotomy.training._cost_of_pairs import refuse_pairs
 from polychotomy.training._inputs import (
     Params,
-    check_batch_labels,
+    batch_classes,
     check_data,
     check_labels,
     check_own_weights,
@@ -46,7 +46,7 @@ __all__ = [
     "SeparatelyTrained",
     "TrainedProblems",
     "Trainer",
-    "check_batch_labels",
+    "batch_classes",
     "check_data",
     "check_labels",
     "check_own_weights",

@@ -88,40 +88,41 @@ def unless_fit_fails(estimator: Any) -> Iterator[None]:
         raise
 
 
-def check_labels(y: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
-    """Return the sorted classes and each sample's class index."""
+def check_labels(
+    y: NDArray[Any], classes: NDArray[Any] | None = None
+) -> tuple[NDArray[Any], Indices]:
+    """Return the sorted classes, by default those of y, and each sample's class index."""
     try:
         check_classification_targets(y)
-        classes, indices = np.unique(y, return_inverse=True)
+        found, indices = np.unique(y, return_inverse=True)
     except TypeError as error:
         raise ValueError(f"All labels in y must be of one kind: {error}.") from error
-    _check_two(classes)
-    return classes, indices
+    if classes is not None:
+        unknown = np.setdiff1d(found, classes).tolist()
+        if unknown:
+            raise ValueError(f"Every label of y must be one of the classes. Got {unknown[0]!r}.")
+        found, indices = classes, np.searchsorted(classes, y)
+    if len(found) < 2:
+        raise ValueError(
+            f"Classification needs at least two classes. Got {len(found)} class "
+            f"({', '.join(map(repr, found.tolist()))}) in y."
+        )
+    return found, indices
 
 
-def check_batch_labels(
-    y: NDArray[Any], given: Any, known: NDArray[Any] | None
-) -> tuple[NDArray[Any], Indices]:
-    """Return the classes of all batches, and each sample's class index in this one."""
-    check_classification_targets(y)
-    if known is None and given is None:
+def batch_classes(given: Any, known: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the classes of all batches: those given in the first call to ``partial_fit``."""
+    if given is None and known is None:
         raise ValueError(
             "The 'classes' parameter must hold all labels in the first call to partial_fit."
         )
-    classes = np.unique(given) if known is None else known
-    if known is not None and given is not None and not np.array_equal(np.unique(given), known):
+    classes = np.asarray(known if given is None else np.unique(given))
+    if known is not None and not np.array_equal(classes, known):
         raise ValueError(
             "The 'classes' parameter must hold the same labels in every call to partial_fit, or "
             "be left out after the first."
         )
-    _check_two(classes)
-    new = np.setdiff1d(y, classes)
-    if new.size:
-        raise ValueError(
-            "Every label of a batch must be among the classes of the first call. "
-            f"Got {new.tolist()[0]!r}."
-        )
-    return classes, np.searchsorted(classes, y)
+    return classes
 
 
 def check_params(
@@ -206,14 +207,6 @@ def part_of_batch(
     rows = np.flatnonzero(which)
     own = _check_method_params(X, params, indices=rows)
     return _safe_indexing(X, rows), y[rows], own, None if factor is None else factor[rows]
-
-
-def _check_two(classes: NDArray[Any]) -> None:
-    if len(classes) < 2:
-        raise ValueError(
-            f"Classification needs at least two classes. Got {len(classes)} class "
-            f"({', '.join(map(repr, classes.tolist()))}) in y."
-        )
 
 
 def _is_collection(X: Any) -> bool:

@@ -21,6 +21,7 @@ from polychotomy.training._problems import (
     Folds,
     HeldOut,
     Problems,
+    check_held_out_room,
 )
 from polychotomy.training._progress import FitProgress
 from polychotomy.training._shared_problems import active_problems, size_of
@@ -129,6 +130,8 @@ class JointTrainer:
         weights = [self.learner.weight(len(y))] * targets.n_problems
         samples = targets.total_weights(weights)
         check_total_weights(samples, problems, self.distinct)
+        if folds is not None:
+            check_held_out_room(targets)
         if self.negatives is not None:
             pairwise = get_tags(self.learner.estimator).input_tags.pairwise
             kept = self.negatives.choose(X, y, targets.n_problems, pairwise=pairwise)

@@ -20,6 +20,7 @@ from polychotomy.training._problems import (
     Folds,
     HeldOut,
     Problems,
+    check_held_out_room,
 )
 from polychotomy.training._progress import FitProgress
 from polychotomy.training._shared_problems import active_problems
@@ -131,6 +132,8 @@ class SeparateTrainer:
         targets, weights = Targets(self.distinct.columns, y), self._weights(y)
         samples = targets.total_weights(weights)
         check_total_weights(samples, problems, self.distinct)
+        if folds is not None:
+            check_held_out_room(targets)
         counts = Counts(self.n_tasks, samples, np.bincount(y, minlength=len(targets.columns)))
         tests = [np.sort(test) for _, test in folds or ()]
         parts = [(None, None), *((f[0], t) for f, t in zip(folds or (), tests, strict=True))]
