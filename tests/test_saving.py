@@ -409,7 +409,9 @@ def test_files_of_earlier_forms_are_refused_and_say_who_wrote_them(form):
     with pytest.raises(ModelError) as caught:
         polychotomy.load(model_files.FOLDER / f"form_{form}.skops")
     said = str(caught.value)
-    assert f"was written by version 0.1.0.dev0 of polychotomy, in another form ({form}, here" in said
+    assert (
+        f"was written by version 0.1.0.dev0 of polychotomy, in another form ({form}, here" in said
+    )
     assert "\n" not in said
 
 
