@@ -206,10 +206,10 @@ def calibrated_form(outputs: Array, kind: str) -> Array:
 def folds(cv: Any, X: Any, y: Indices, classes: NDArray[Any]) -> Iterator[tuple[Indices, Indices]]:
     """Yield training and test samples such that no class is ever missing from training.
 
-    With an int, the folds are shuffled (always alike) and stratified by class. A class with fewer
-    samples than folds is held out in as many folds as it has samples; the only sample of a class
-    never is. A warning names such classes. Anything else that scikit-learn takes for `cv` is used
-    as it is; None gives no folds.
+    With an int, the folds are shuffled (always in the same way) and stratified by class. A class
+    with fewer samples than folds is held out in as many folds as it has samples; the only sample
+    of a class never is. A warning names such classes. Anything else that scikit-learn takes for
+    `cv` is used as it is; None gives no folds.
     """
     from sklearn.model_selection import StratifiedKFold, check_cv
 
@@ -231,8 +231,8 @@ def folds(cv: Any, X: Any, y: Indices, classes: NDArray[Any]) -> Iterator[tuple[
     fold = np.full(len(y), -1)
     frequent = np.flatnonzero(counts[y] >= cv)
     if frequent.size:
-        # Shuffled, always alike: where samples come in order, say by speaker, folds of neighbours
-        # make the problems look harder than they are.
+        # Shuffled, always in the same way: where samples come in order, say by speaker, folds of
+        # neighbours make the problems look harder than they are.
         splits = StratifiedKFold(cv, shuffle=True, random_state=0).split(frequent, y[frequent])
         for number, (_, test) in enumerate(splits):
             fold[frequent[test]] = number

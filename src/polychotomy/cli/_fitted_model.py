@@ -122,7 +122,7 @@ def train_model(
 
 
 def _used_columns(samples: Samples, rows: NDArray[Any]) -> Any:
-    """Return the samples without the columns that tell nothing about the rows of the training."""
+    """Return the samples without the columns that say nothing about the rows of the training."""
     if issparse(samples.data):
         return samples.data
     return samples.data[used_columns(samples.data.iloc[rows], samples.text)]

@@ -165,7 +165,7 @@ def print_not_tried(words: str) -> None:
 
 
 def print_message(text: str) -> None:
-    """Print a line to the standard error, apart from the results."""
+    """Print a line to the standard error, separate from the results."""
     typer.echo(printable(text), err=True)
 
 

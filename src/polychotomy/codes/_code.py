@@ -403,7 +403,7 @@ def _check_code(matrix: Matrix) -> None:
 
 
 def _frozen(entries: Matrix) -> Matrix:
-    """Return entries backed by bytes, so that nobody can make the array writeable again."""
+    """Return entries backed by bytes, so that the array cannot be made writeable again."""
     return np.frombuffer(entries.tobytes(), dtype=np.int8).reshape(entries.shape)
 
 

@@ -14,12 +14,11 @@ from polychotomy.learners._learner import (
     problem_seeds,
     with_options,
 )
-from polychotomy.learners._negatives import NEGATIVES, Negatives
+from polychotomy.learners._negatives import Negatives
 from polychotomy.learners._replicas import (
     Concatenation,
     Placement,
     ReplicaLearner,
-    Replicas,
     ReplicatedModel,
 )
 from polychotomy.learners._replication import (
@@ -32,7 +31,6 @@ from polychotomy.learners._replication import (
 )
 
 __all__ = [
-    "NEGATIVES",
     "Concatenated",
     "Concatenation",
     "JointLearner",
@@ -41,7 +39,6 @@ __all__ = [
     "Negatives",
     "Placement",
     "ReplicaLearner",
-    "Replicas",
     "ReplicatedModel",
     "Says",
     "SingleCall",

@@ -99,7 +99,7 @@ class Says(NamedTuple):
 class JointLearner(Protocol):
     """A classifier that trains all problems at once.
 
-    Beside ``fit`` and the other methods of a binary classifier it has ``fit_joint(X, targets,
+    Besides ``fit`` and the other methods of a binary classifier it has ``fit_joint(X, targets,
     sample_weight=None, done=None)``. `targets` is an int8 array of −1, 0 and +1 of shape
     (n_samples, n_problems), the problems of calibration folds as further columns; `done` is called
     with the number of each problem that is solved. It returns a model with ``outputs(X)`` of shape

@@ -4,7 +4,7 @@ Every sample has a replica for each problem of a code; training takes those whos
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 from warnings import warn
 
 import numpy as np
@@ -21,27 +21,6 @@ from polychotomy.memory import check_room
 _BLOCK_VALUES = 2**23
 _ROWS_AT_A_TIME = 4096
 _LOOKED_AT = 200
-
-
-class Replicas(Protocol):
-    """A way to make replicas: features from a sample and a problem."""
-
-    @property
-    def code(self) -> Code:
-        """The side of each class in each problem."""
-        ...
-
-    def make(self, X: Any, sample: Indices, problem: Indices) -> Any:
-        """Return the replicas of samples for problems, given pairwise."""
-        ...
-
-    def n_bytes(self, X: Any, n_replicas: int) -> int:
-        """Return what so many replicas of samples take in memory, at least."""
-        ...
-
-    def outputs(self, trained: TrainedProblem, X: Any, kind: str) -> Array:
-        """Return what a learner says of all replicas, a column for each problem."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +165,7 @@ class ReplicatedModel:
     """One classifier that was trained on replicas: it answers all problems."""
 
     trained: TrainedProblem
-    replicas: Replicas
+    replicas: Concatenation | Placement
 
     @property
     def classifier(self) -> Any:
@@ -214,7 +193,7 @@ class ReplicaLearner:
     """
 
     classifier: Any
-    replicas: Replicas
+    replicas: Concatenation | Placement
 
     couples: ClassVar[bool] = True
 

@@ -22,7 +22,7 @@ from polychotomy.codes import (
 )
 from polychotomy.errors import unknown_name
 from polychotomy.learners._additive import additive_kind, why_not_replicated
-from polychotomy.learners._replicas import Concatenation, Placement, ReplicaLearner, Replicas
+from polychotomy.learners._replicas import Concatenation, Placement, ReplicaLearner
 
 
 class Appending(BaseEstimator):
@@ -174,7 +174,7 @@ class Kesler(BaseEstimator):
             )
         return clone(estimator).set_params(**dict.fromkeys(names, False))
 
-    def joint_learner(self, estimator: Any, replicas: Replicas) -> Any:
+    def joint_learner(self, estimator: Any, replicas: Placement) -> Any:
         """Return what trains the learner on all replicas."""
         return ReplicaLearner(estimator, replicas)
 

@@ -132,7 +132,9 @@ def check_params(
     _raise_for_params(params, classifier, method)
     n_jobs = classifier.n_jobs
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise ValueError(f"The 'n_jobs' parameter must be None or an int but 0. Got {n_jobs!r}.")
+        raise ValueError(
+            f"The 'n_jobs' parameter must be None or an int other than 0. Got {n_jobs!r}."
+        )
     if sample_weight is None:
         return params
     return {**params, "sample_weight": _check_sample_weight(sample_weight, X)}

@@ -204,20 +204,10 @@ class RememberedOutputs:
     X: Any
     said: dict[str, Array]
 
-    @property
-    def learns_further(self) -> bool:
-        """Whether training can go on batch by batch."""
-        return self.trained.learns_further
-
-    @property
-    def counts(self) -> Counts:
-        """What training cost."""
-        return self.trained.counts
-
-    @property
-    def model(self) -> Any:
-        """The model of problems that were trained at once."""
-        return self.trained.model  # type: ignore[attr-defined]
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked for while it is copied or unpickled
+            raise AttributeError(name)
+        return getattr(self.trained, name)
 
     def outputs(self, X: Any, kind: str, which: Sequence[int] | None = None) -> Array:
         """Return the outputs of all problems, or of those in `which`, a column for each."""
@@ -226,7 +216,3 @@ class RememberedOutputs:
         if kind not in self.said:
             self.said[kind] = self.trained.outputs(X, kind)
         return self.said[kind].copy() if which is None else self.said[kind][:, which]
-
-    def estimator(self, s: int) -> Any:
-        """Return one problem as a trained classifier."""
-        return self.trained.estimator(s)
