@@ -451,9 +451,8 @@ for path in sorted(pathlib.Path(sys.argv[1]).glob("*.skops")):
 """
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_another_process_predicts_the_same_bits(tmp_path):
-    """Of all kinds of classifiers and learners, on samples that training has not seen."""
+def _all_models():
+    """Return models of all kinds of classifiers and learners."""
     of_learners = {
         f"learner {name}": CodeClassifier(make_base(name), "one_vs_one", cv=2) for name in LEARNERS
     }
@@ -461,7 +460,20 @@ def test_another_process_predicts_the_same_bits(tmp_path):
         f"linear {loss}": TreeClassifier(SharedLinear(loss=loss), "balanced", cv=2)
         for loss in ("squared", "squared_hinge", "logistic")
     }
-    models = {**MODELS, **of_learners, **linear}
+    return {**MODELS, **of_learners, **linear}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(["code", "tree", "single", "kernel", "linear logistic"], id="some"),
+        pytest.param(list(_all_models()), id="all", marks=pytest.mark.slow),
+    ],
+)
+def test_another_process_predicts_the_same_bits(names, tmp_path):
+    """On samples that training has not seen."""
+    models = {name: _all_models()[name] for name in names}
     new = X + np.random.default_rng(0).normal(scale=0.3, size=X.shape)
     np.save(tmp_path / "X.npy", new)
     for name, model in models.items():

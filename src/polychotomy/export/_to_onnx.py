@@ -58,8 +58,8 @@ def to_onnx(model: Any, X: Any = None, *, target_opset: int | None = None) -> An
     >>> model = CodeClassifier(code="one_vs_rest", probability="normalise").fit(X, y)
     >>> session = InferenceSession(to_onnx(model).SerializeToString())
     >>> labels, probabilities = session.run(None, {"X": X[:2].astype(np.float32)})
-    >>> labels, np.allclose(probabilities, model.predict_proba(X[:2]), atol=1e-5)
-    (array([0, 0]), True)
+    >>> labels.tolist(), np.allclose(probabilities, model.predict_proba(X[:2]), atol=1e-5)
+    ([0, 0], True)
     """
     skl2onnx = require("skl2onnx", extra="onnx")
     register()
