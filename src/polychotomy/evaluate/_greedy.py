@@ -15,6 +15,7 @@ from sklearn.utils.validation import _num_samples
 from polychotomy.arrays import Indices
 from polychotomy.evaluate._samples import draw_by_class
 from polychotomy.evaluate._shared_training import kernels_shared
+from polychotomy.parallel import joblib_on_cluster
 from polychotomy.reductions import Scale
 
 _DOUBLINGS = 2  # of the samples that a search starts on
@@ -146,7 +147,8 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         self._check_steps()
         self._stages = list(self._make_stages(X, y))
         try:
-            return super().fit(X, y, **params)
+            with joblib_on_cluster(self.n_jobs, X, y):
+                return super().fit(X, y, **params)
         finally:
             del self._stages
 
