@@ -68,7 +68,9 @@ def rows_kept(X: Any, y: ArrayLike) -> Iterator[None]:
     if is_on_device(X):
         yield
         return
-    samples = check_array(X, accept_sparse="csr", dtype=float, ensure_all_finite=False)
+    samples = check_array(
+        X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+    )
     store = active_store()
     if not isinstance(samples, np.ndarray):
         yield
@@ -95,7 +97,9 @@ class KernelStore:
         self._starts = starts
         labels = np.unique(np.asarray(y), return_inverse=True)[1]
         order = np.argsort(labels, kind="stable")
-        self.X = np.ascontiguousarray(np.asarray(X, dtype=float)[order])
+        X = np.asarray(X)
+        X = X if X.dtype == np.float32 else X.astype(float, copy=False)
+        self.X = np.ascontiguousarray(X[order])
         self._labels = labels[order]
         hashes = _hashes(self.X)
         self._order = np.argsort(hashes, kind="stable")
@@ -122,7 +126,9 @@ class KernelStore:
         """Return which samples these are, or None if they are not all from here."""
         if not isinstance(X, np.ndarray) or X.shape[1:] != self.X.shape[1:]:
             return None
-        hashes = _hashes(np.ascontiguousarray(X, dtype=float))
+        from polychotomy.kernel._compiled import are_rows
+
+        hashes = _hashes(np.ascontiguousarray(X, dtype=self.X.dtype))
         order = np.argsort(hashes, kind="stable")
         ordered = hashes[order]
         # Of samples that are alike the first is the first here, the second the second.
@@ -132,7 +138,7 @@ class KernelStore:
             return None
         found = np.empty(len(X), dtype=np.int64)
         found[order] = self._order[position]
-        return found if np.array_equal(self.X[found], X) else None
+        return found if are_rows(self.X, found, X) else None
 
     def rows(self, kernel: Kernel, device: Any, make: Callable[..., Any]) -> Any:
         """Return the rows of a kernel on a device; those of the last one are given up."""
@@ -219,11 +225,13 @@ def carry_over(
     return csc_array((values, coefficients.indices, coefficients.indptr), shape=targets.shape)
 
 
-def _hashes(X: NDArray[np.float64]) -> NDArray[np.uint64]:
+def _hashes(X: NDArray[np.floating[Any]]) -> NDArray[np.uint64]:
     """Return a number for each row by its bits."""
+    from polychotomy.kernel._compiled import hash_rows
+
     factors = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
-    bits = X.view(np.uint64)
-    return ((bits ^ (bits >> np.uint64(29))) * factors).sum(axis=1, dtype=np.uint64)
+    numbers: NDArray[np.uint64] = hash_rows(X.view(f"u{X.itemsize}"), factors)
+    return numbers
 
 
 def spread(

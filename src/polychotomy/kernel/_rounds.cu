@@ -6,6 +6,10 @@
 // a row for each listed group, row b is that of group `groups[b]`. All sums have a fixed order, so
 // that the same input gives the same bits.
 //
+// Where all problems form one group, replicas of a sample have nearly equal kernel rows, and a block
+// must hold both replicas of a sample that violate for them to move: candidates are then one entry of
+// either side for each sample, those that violate most.
+//
 // Compiled with KERNEL as float or double, and ENTRIES as the entries of a block per thread.
 
 #define THREADS 256
@@ -37,8 +41,21 @@ __device__ __forceinline__ wide ordered(double x) {
     return bits >> 63 ? ~bits : bits | (1ULL << 63);
 }
 
-__device__ __forceinline__ double unordered(wide key) {
-    return __longlong_as_double((long long)(key >> 63 ? key & ~(1ULL << 63) : ~key));
+// Write the largest e of the block's threads that can go up and the smallest that can go down.
+__device__ void write_extremes(double most, double least, double* extremes) {
+    __shared__ double highest[WARPS], lowest[WARPS];
+    for (int step = 16; step; step /= 2) {
+        most = fmax(most, __shfl_xor_sync(~0u, most, step));
+        least = fmin(least, __shfl_xor_sync(~0u, least, step));
+    }
+    if (threadIdx.x % 32 == 0) { highest[threadIdx.x / 32] = most; lowest[threadIdx.x / 32] = least; }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int w = 1; w < WARPS; w++) { most = fmax(most, highest[w]); least = fmin(least, lowest[w]); }
+        long long part = 2 * ((long long)blockIdx.y * gridDim.x + blockIdx.x);
+        extremes[part] = most;
+        extremes[part + 1] = least;
+    }
 }
 
 // Write how far each entry can go up and down as ordered numbers, 0 where it cannot, and for each
@@ -47,7 +64,6 @@ extern "C" __global__ void find_violations(
     const signed char* y, const double* a, const double* c, const double* f, const int* groups,
     long long length, word* up_key, word* down_key, double* extremes)
 {
-    __shared__ double highest[WARPS], lowest[WARPS];
     long long base = (long long)groups[blockIdx.y] * length;
     long long p = (long long)blockIdx.x * THREADS + threadIdx.x;
     double most = -NEVER, least = NEVER;
@@ -63,18 +79,33 @@ extern "C" __global__ void find_violations(
         up_key[entry] = up;
         down_key[entry] = down;
     }
-    for (int step = 16; step; step /= 2) {
-        most = fmax(most, __shfl_xor_sync(~0u, most, step));
-        least = fmin(least, __shfl_xor_sync(~0u, least, step));
+    write_extremes(most, least, extremes);
+}
+
+// Where all problems are one group: write for each sample which of its entries can go up most and
+// which down, with their keys and one of the difference, 0 where there is none.
+extern "C" __global__ void find_pairs(
+    const signed char* y, const double* a, const double* c, const double* f, int n_problems, int m,
+    word* up_key, word* down_key, word* pair_key, int* up_entry, int* down_entry, double* extremes)
+{
+    int p = blockIdx.x * THREADS + threadIdx.x;
+    double most = -NEVER, least = NEVER;
+    if (p < m) {
+        int up = 0, down = 0;
+        for (int s = 0; s < n_problems; s++) {
+            int entry = s * m + p, side = y[entry];
+            if (!side) continue;
+            double e = side - f[entry], own = a[entry], bound = c[entry];
+            if (e > most && goes_up(side, own, bound)) { most = e; up = entry; }
+            if (e < least && goes_down(side, own, bound)) { least = e; down = entry; }
+        }
+        up_key[p] = most > -NEVER ? ordered((float)most) : 0;
+        down_key[p] = least < NEVER ? ordered((float)-least) : 0;
+        pair_key[p] = most > -NEVER && least < NEVER && most > least ? ordered((float)(most - least)) : 0;
+        up_entry[p] = up;
+        down_entry[p] = down;
     }
-    if (threadIdx.x % 32 == 0) { highest[threadIdx.x / 32] = most; lowest[threadIdx.x / 32] = least; }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        for (int w = 1; w < WARPS; w++) { most = fmax(most, highest[w]); least = fmin(least, lowest[w]); }
-        long long part = 2 * ((long long)blockIdx.y * gridDim.x + blockIdx.x);
-        extremes[part] = most;
-        extremes[part + 1] = least;
-    }
+    write_extremes(most, least, extremes);
 }
 
 // Return how many of the block's threads before this one hold flagged entries, and all of them.
@@ -155,34 +186,35 @@ __device__ word threshold(const word* key, long long length, int wanted, word* b
     return prefix;
 }
 
-// Append the `wanted` largest keys that are not marked to the block, and mark them.
+// Append the entries of the `wanted` largest keys that are not marked to the block, and mark them.
+// Key p is of entry p or, if they are given, of first[p] and second[p].
 __device__ int append_largest(
-    const word* key, long long length, int wanted, int n, int* block, char* marked, word* bins, int* sums)
+    const word* key, long long length, int wanted, const int* first, const int* second, int n, int* block,
+    char* marked, word* bins, int* sums)
 {
     int above, equal = 0, total;
     word limit = threshold(key, length, wanted, bins, sums, above);
     int most_equal = wanted - above;
     __syncthreads();
     for (long long start = 0; start < length; start += blockDim.x * 4) {
-        long long first = start + threadIdx.x * 4;
+        long long begin = start + threadIdx.x * 4;
         word value[4];
         int ties = 0;
         for (int k = 0; k < 4; k++) {
-            value[k] = first + k < length ? key[first + k] : 0;
+            value[k] = begin + k < length ? key[begin + k] : 0;
             ties += value[k] == limit;
         }
         int rank = equal + place(ties, sums, total);
         equal += total;
-        bool take[4];
-        int count = 0;
+        int taken[8], count = 0;
         for (int k = 0; k < 4; k++) {
-            take[k] = value[k] > limit || (value[k] == limit && rank++ < most_equal);
-            if (take[k]) { take[k] = !marked[first + k]; count += take[k]; }
+            if (!(value[k] > limit || (value[k] == limit && rank++ < most_equal))) continue;
+            int entry = first ? first[begin + k] : (int)(begin + k);
+            if (!marked[entry]) taken[count++] = entry;
+            if (second && !marked[second[begin + k]]) taken[count++] = second[begin + k];
         }
         int where = n + place(count, sums, total);
-        for (int k = 0; k < 4; k++) {
-            if (take[k]) { block[where++] = (int)(first + k); marked[first + k] = 1; }
-        }
+        for (int k = 0; k < count; k++) { block[where++] = taken[k]; marked[taken[k]] = 1; }
         n += total;
     }
     __syncthreads();
@@ -190,8 +222,10 @@ __device__ int append_largest(
 }
 
 // Choose the block of each listed group: the worst of either side, then what fits of the last one.
+// With pair_key, a half of the worst are pairs of one sample; `n_keys` are the keys of a group.
 extern "C" __global__ void choose_blocks(
-    const word* up_key, const word* down_key, const double* extremes, int n_parts, const int* groups,
+    const word* up_key, const word* down_key, const word* pair_key, const int* up_entry,
+    const int* down_entry, long long n_keys, const double* extremes, int n_parts, const int* groups,
     long long length, double tol, int* blocks, int* sizes, double* violations, char* marked)
 {
     __shared__ word bins[BINS];
@@ -222,8 +256,16 @@ extern "C" __global__ void choose_blocks(
     for (int k = threadIdx.x; k < size; k += blockDim.x) last[k] = blocks[(long long)g * BLOCK + k];
     __syncthreads();
     int wanted = size == 0 ? BLOCK / 2 : BLOCK / 4;
-    n = append_largest(up_key + base, length, wanted, n, block, marked + base, bins, sums);
-    n = append_largest(down_key + base, length, wanted, n, block, marked + base, bins, sums);
+    if (pair_key) {
+        wanted /= 2;
+        n = append_largest(
+            pair_key, n_keys, wanted, up_entry, down_entry, n, block, marked + base, bins, sums);
+    }
+    const word* side[2] = {up_key + base, down_key + base};
+    const int* entry[2] = {up_entry, down_entry};
+    for (int k = 0; k < 2; k++) {
+        n = append_largest(side[k], n_keys, wanted, entry[k], 0, n, block, marked + base, bins, sums);
+    }
     for (int start = 0; start < size; start += blockDim.x) {
         int k = start + threadIdx.x;
         int flagged = k < size && !marked[base + last[k]];
@@ -297,15 +339,18 @@ __device__ __forceinline__ wide keyed(float value, int number) {
 
 __device__ __forceinline__ int number_of(wide key) { return BLOCK - 1 - (int)(key & (BLOCK - 1)); }
 
-// Solve the problem of each block by pairs of the largest second-order gain; see solve_block in
-// _compiled/_blocks.py. Writes the coefficients, and lists what changed: entries and y times change.
+// Solve the problem of each block by pairs of the largest second-order gain, to a part of its
+// violation; see solve_block in _compiled/_blocks.py. Writes the coefficients, and lists what changed:
+// entries and y times change. Within the block e is kept in the kernel's precision with the rounding
+// it has lost (Kahan): converting to double and back would take most of a step.
 extern "C" __global__ void __launch_bounds__(THREADS) solve_blocks(
     const KERNEL* __restrict__ Qs, const signed char* y, double* a, const double* c, const double* f,
     const int* groups, long long length, const int* blocks, const int* sizes,
-    const double* violations, double tol, long long most, const long long* left, long long* steps,
-    int* changed, double* changes, int* n_changed)
+    const double* violations, double tol, double part, long long most, const long long* left,
+    long long* steps, int* changed, double* changes, int* n_changed)
 {
-    __shared__ double e[BLOCK], coefficient[BLOCK], bound[BLOCK], diagonal[BLOCK];
+    __shared__ double coefficient[BLOCK], bound[BLOCK];
+    __shared__ KERNEL e[BLOCK], diagonal[BLOCK];
     __shared__ signed char side[BLOCK];
     __shared__ wide room[6][WARPS];
     __shared__ int sums[WARPS];
@@ -313,23 +358,26 @@ extern "C" __global__ void __launch_bounds__(THREADS) solve_blocks(
     const int* block = blocks + (long long)g * BLOCK;
     long long base = (long long)g * length;
     const KERNEL* __restrict__ Q = Qs + (long long)blockIdx.x * BLOCK * BLOCK;
-    double own_e[ENTRIES], own_diagonal[ENTRIES];
+    KERNEL own_e[ENTRIES], lost[ENTRIES], own_diagonal[ENTRIES];
     bool up[ENTRIES], down[ENTRIES];
     #pragma unroll
     for (int r = 0; r < ENTRIES; r++) {
         int k = threadIdx.x + r * THREADS;
         up[r] = down[r] = false;
+        own_e[r] = lost[r] = own_diagonal[r] = 0;
         if (k >= n) continue;
         long long entry = base + block[k];
         side[k] = y[entry];
         coefficient[k] = a[entry];
         bound[k] = c[entry];
         diagonal[k] = own_diagonal[r] = Q[(long long)k * BLOCK + k];
-        e[k] = own_e[r] = side[k] - f[entry];
+        double exact = side[k] - f[entry];
+        e[k] = own_e[r] = (KERNEL)exact;
+        lost[r] = (KERNEL)(own_e[r] - exact);
         up[r] = goes_up(side[k], coefficient[k], bound[k]);
         down[r] = goes_down(side[k], coefficient[k], bound[k]);
     }
-    double enough = fmax(0.5 * tol, 0.1 * violations[g]);
+    double enough = fmax(0.5 * tol, part * violations[g]);
     if (left) most = min(most, left[g]);
     long long step = 0;
     for (; step < most; step++) {
@@ -341,53 +389,58 @@ extern "C" __global__ void __launch_bounds__(THREADS) solve_blocks(
         best = largest(best, room[step & 1]);
         if (!best) break;
         int i = number_of(best);
-        double e_i = e[i], own = diagonal[i];
         const KERNEL* row_i = Q + i * BLOCK;
-        double value_i[ENTRIES];
-        wide gain = 0, lowest = 0;
+        KERNEL value_i[ENTRIES], value_j[ENTRIES];
         #pragma unroll
         for (int r = 0; r < ENTRIES; r++) value_i[r] = row_i[threadIdx.x + r * THREADS];
+        KERNEL e_i = e[i], own = diagonal[i];
+        wide gain = 0;
         #pragma unroll
         for (int r = 0; r < ENTRIES; r++) {
             float slope = (float)(e_i - own_e[r]);
-            float curve = (float)fmax(own + own_diagonal[r] - 2 * value_i[r], FLAT);
-            if (down[r]) {
-                if (slope > 0) gain = max(gain, keyed(__fdividef(slope * slope, curve), threadIdx.x + r * THREADS));
-                lowest = max(lowest, ordered(-own_e[r]));
-            }
+            float curve = fmaxf((float)(own + own_diagonal[r] - 2 * value_i[r]), (float)FLAT);
+            wide key = keyed(__fdividef(slope * slope, curve), threadIdx.x + r * THREADS);
+            if (down[r] && slope > 0) gain = max(gain, key);
         }
         gain = largest(gain, room[2 + (step & 1)]);
         if (!gain) break;
         if (step % 8 == 0) {
+            wide lowest = 0;
+            #pragma unroll
+            for (int r = 0; r < ENTRIES; r++) {
+                if (down[r]) lowest = max(lowest, keyed(-own_e[r], threadIdx.x + r * THREADS));
+            }
             lowest = largest(lowest, room[4 + (step / 8 & 1)]);
-            if (e_i + unordered(lowest) <= enough) break;
+            if ((double)e_i - e[number_of(lowest)] <= enough) break;
         }
         int j = number_of(gain);
         const KERNEL* row_j = Q + j * BLOCK;
-        double value_j[ENTRIES];
         #pragma unroll
         for (int r = 0; r < ENTRIES; r++) value_j[r] = row_j[threadIdx.x + r * THREADS];
         int y_i = side[i], y_j = side[j];
         double a_i = coefficient[i], a_j = coefficient[j], c_i = bound[i], c_j = bound[j];
         double room_i = y_i > 0 ? c_i - a_i : a_i, room_j = y_j > 0 ? a_j : c_j - a_j;
-        double t = (e_i - e[j]) / fmax(own + diagonal[j] - 2 * (double)row_i[j], FLAT);
+        KERNEL curve = own + diagonal[j] - 2 * row_i[j];
+        double t = (e_i - e[j]) / (curve > (KERNEL)FLAT ? curve : (KERNEL)FLAT);
         t = fmin(t, fmin(room_i, room_j));
         double new_i = a_i + y_i * t, new_j = a_j - y_j * t;
         if (t == room_i) new_i = y_i > 0 ? c_i : 0.0;  // exactly at the bound
         if (t == room_j) new_j = y_j > 0 ? 0.0 : c_j;
-        double by_i = y_i * (new_i - a_i), by_j = y_j * (new_j - a_j);
+        KERNEL by_i = (KERNEL)(y_i * (new_i - a_i)), by_j = (KERNEL)(y_j * (new_j - a_j));
         __syncthreads();  // all have read what now changes
         #pragma unroll
         for (int r = 0; r < ENTRIES; r++) {
             int k = threadIdx.x + r * THREADS;
-            own_e[r] -= by_i * value_i[r] + by_j * value_j[r];
+            KERNEL change = -(by_i * value_i[r] + by_j * value_j[r]) - lost[r];
+            KERNEL moved = own_e[r] + change;
+            lost[r] = (moved - own_e[r]) - change;
+            e[k] = own_e[r] = moved;
             if (k == i || k == j) {
                 double changed_to = k == i ? new_i : new_j;
                 coefficient[k] = changed_to;
                 up[r] = goes_up(side[k], changed_to, bound[k]);
                 down[r] = goes_down(side[k], changed_to, bound[k]);
             }
-            e[k] = own_e[r];
         }
     }
     __syncthreads();
