@@ -58,17 +58,21 @@ def _begin(rows: DeviceRows, problems: "JointProblem", start: csc_array | None) 
     M = None if problems.coupling is None else xp.asarray(problems.coupling, dtype=float)
     if M is None and problems.together:
         M = xp.eye(len(y))
-    if start is None:
-        a, G = xp.zeros(y.shape), xp.zeros(y.shape)
-    else:
+    a = None
+    if start is not None:
         a = xp.clip(xp.asarray(start.T.toarray(order="C")) * y, 0, c)
-        G = rows.times(y * a)
-    largest = y.size if problems.together else int((y != 0).sum(axis=1).max())
+    return _state(rows, y, c, a, M, 1 if problems.together else len(y))
+
+
+def _state(rows: DeviceRows, y: Any, c: Any, a: Any, M: Any, n_groups: int) -> State:
+    """Return where problems stand with coefficients `a`, or None for zeros."""
+    xp = rows.device.xp
+    G = xp.zeros(y.shape) if a is None else rows.times(y * a)
+    largest = y.size if n_groups < len(y) else int((y != 0).sum(axis=1).max())
     size = (4 if largest > _LARGE_PROBLEM else 2) * THREADS
-    n_groups = 1 if problems.together else len(y)
     return State(
         y,
-        a,
+        xp.zeros(y.shape) if a is None else a,
         c,
         G if M is None else M @ G,
         G,
@@ -78,6 +82,42 @@ def _begin(rows: DeviceRows, problems: "JointProblem", start: csc_array | None) 
         violations=xp.zeros(n_groups),
         steps=xp.zeros(n_groups, dtype=np.int64),
     )
+
+
+def outputs_on_device(
+    rows: DeviceRows,
+    y: Any,
+    c: Any,
+    start: tuple[Any, Any, Any] | None,
+    *,
+    tol: float,
+    max_iter: int = -1,
+) -> tuple[Any, Any]:
+    """Solve problems that are not coupled; return their coefficients and outputs on all samples.
+
+    All arrays are of shape (n_problems, n_samples) and stay on the device.
+
+    Parameters
+    ----------
+    rows : DeviceRows
+    y, c : arrays
+        Sides and bounds. A sample with a side and a bound of 0 is given outputs, and nothing else.
+    start : tuple of arrays, optional
+        Sides, coefficients and bounds of a solution; it is used if the sides are the same.
+    tol, max_iter
+        As for :func:`solve_on_device`.
+    """
+    xp = rows.device.xp
+    a = None
+    if start is not None and start[0].shape == y.shape and bool((start[0] == y).all()):
+        _, before, bound = start
+        a = xp.where(before >= bound, c, xp.minimum(before, c))
+        plus, minus = ((a * (y == side)).sum(axis=1, keepdims=True) for side in (1, -1))
+        a *= xp.minimum(xp.where(y > 0, minus, plus) / xp.where(y > 0, plus, minus).clip(1e-300), 1)
+    state = _state(rows, y, c, a, None, len(y))
+    finished = _advance(rows, state, tol, max_iter, lambda s: None)
+    warn_unfinished(int(np.sum(~finished)), len(finished), max_iter)
+    return state.a, state.f + xp.asarray(_biases(xp, state))[:, np.newaxis]
 
 
 def _advance(
@@ -136,12 +176,16 @@ def _advance_coupled(
 def _choose(rows: DeviceRows, state: State, groups: Any, tol: float) -> Array:
     rows.device.choose(state, groups, tol)
     violations: Array = to_host(state.violations)
-    if not np.isfinite(violations).all():
+    _check_finite(violations)
+    return violations
+
+
+def _check_finite(values: Array) -> None:
+    if not np.isfinite(values).all():
         raise ValueError(
             "The values of the kernel must be finite. They are not: scale the features, for "
             "example by StandardScaler()."
         )
-    return violations
 
 
 def _run(
@@ -172,6 +216,7 @@ def _solution(xp: Any, state: State) -> Solution:
     slack = xp.maximum(1 - y * (f + xp.asarray(bias)[:, np.newaxis]), 0)
     gaps = to_host(quadratic / 2 + (c * slack).sum(axis=1) - duals)
     objectives, steps, products = to_host(duals), to_host(state.steps), None
+    _check_finite(objectives)
     if state.M is not None:
         products = to_host(W @ state.G.T)
         objectives, gaps = objectives.sum(keepdims=True), gaps.sum(keepdims=True)

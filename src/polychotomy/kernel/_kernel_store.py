@@ -47,7 +47,13 @@ def shared_kernel(X: Any, y: ArrayLike, *, starts: bool = True) -> Iterator[None
     ...         model = CodeClassifier(SharedKernelSVC(C=C, gamma=0.5), probability=None)
     ...         score = cross_val_score(model, X, y).mean()
     """
-    store = KernelStore(X, y, starts=starts)
+    with _in_use(KernelStore(X, y, starts=starts)):
+        yield
+
+
+@contextmanager
+def _in_use(store: "KernelStore") -> Iterator[None]:
+    """Let trainings use a store for a while."""
     token = _active.set(store)
     try:
         yield
@@ -75,7 +81,7 @@ def rows_kept(X: Any, y: ArrayLike) -> Iterator[None]:
     if not isinstance(samples, np.ndarray):
         yield
     elif store is None or store.place(samples) is None:
-        with shared_kernel(samples, y):
+        with _in_use(KernelStore(samples, y, unchanged=True)):
             yield
     else:
         with store.own_starts():
@@ -91,22 +97,35 @@ class KernelStore:
     """Samples in the order of their classes, and the rows of the kernel in use.
 
     Solutions are kept too, for the same problems with another C or on other folds to begin with.
+    `columns` are those of all folds at once, on a device.
+
+    Parameters
+    ----------
+    X, y, starts
+        As for :func:`shared_kernel`.
+    unchanged : bool, default=False
+        Whether X does not change while the store is in use, and is recognised as itself.
     """
 
-    def __init__(self, X: Any, y: ArrayLike, *, starts: bool = True) -> None:
+    def __init__(
+        self, X: Any, y: ArrayLike, *, starts: bool = True, unchanged: bool = False
+    ) -> None:
         self._starts = starts
+        self._given = X if unchanged else None
         labels = np.unique(np.asarray(y), return_inverse=True)[1]
         order = np.argsort(labels, kind="stable")
         X = np.asarray(X)
         X = X if X.dtype == np.float32 else X.astype(float, copy=False)
         self.X = np.ascontiguousarray(X[order])
         self._labels = labels[order]
+        self._by_label = order
         hashes = _hashes(self.X)
         self._order = np.argsort(hashes, kind="stable")
         self._hashes = hashes[self._order]
         self._key: tuple[Kernel, Any] | None = None
         self._rows: Any = None
         self._solved: dict[Any, tuple[csc_array, NDArray[np.bool_]]] = {}
+        self.columns: Any = None
         self.lock = Lock()
 
     @contextmanager
@@ -126,6 +145,8 @@ class KernelStore:
         """Return which samples these are, or None if they are not all from here."""
         if not isinstance(X, np.ndarray) or X.shape[1:] != self.X.shape[1:]:
             return None
+        if self._given is not None and _is_same(X, self._given):
+            return np.argsort(self._by_label)
         from polychotomy.kernel._compiled import are_rows
 
         hashes = _hashes(np.ascontiguousarray(X, dtype=self.X.dtype))
@@ -192,6 +213,7 @@ class KernelStore:
     def close(self) -> None:
         """Give up all rows and solutions."""
         self._solved.clear()
+        self.columns = None
         if self._rows is not None:
             self._rows.close()
             self._rows = None
@@ -223,6 +245,12 @@ def carry_over(
         shrink = np.where(side > 0, (minus / plus)[column], (plus / minus)[column])
     values = np.sign(coefficients.data) * size * np.minimum(np.nan_to_num(shrink), 1)
     return csc_array((values, coefficients.indices, coefficients.indptr), shape=targets.shape)
+
+
+def _is_same(X: NDArray[Any], Y: NDArray[Any]) -> bool:
+    """Whether two arrays are the same memory."""
+    same = X.ctypes.data == Y.ctypes.data and X.strides == Y.strides
+    return same and X.shape == Y.shape and X.dtype == Y.dtype
 
 
 def _hashes(X: NDArray[np.floating[Any]]) -> NDArray[np.uint64]:

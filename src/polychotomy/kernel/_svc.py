@@ -17,8 +17,9 @@ from polychotomy.arrays import Array
 from polychotomy.errors import shown, unknown_name
 from polychotomy.kernel._concatenated import CONCATENATED, FACTORISING, ConcatenatedLearner
 from polychotomy.kernel._coupled import check_coupling
-from polychotomy.kernel._device import to_host
+from polychotomy.kernel._device import Device, to_host
 from polychotomy.kernel._functions import Kernel, check_kernel, resolve_gamma
+from polychotomy.kernel._held_out import Folds, held_out_outputs
 from polychotomy.kernel._joint_problem import JointProblem, Solver, solve
 from polychotomy.kernel._joint_svc import JointSVC
 from polychotomy.kernel._kernel_samples import check_samples, device_for, outputs_of
@@ -243,6 +244,36 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         model, solution = self._solve(X, sides, weight, M, common_bias, done, start)
         return JointSVC(self, model, solution, sides)
 
+    def held_out(self, X: Any, targets: NDArray[np.int8], folds: Folds) -> Array | None:
+        """Return the outputs for each sample of problems that were trained without its fold.
+
+        The problems of all folds are columns of one solve on a GPU. Within
+        :func:`~polychotomy.kernel.shared_kernel`, other values of C begin with its solution.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        targets : ndarray of shape (n_samples, n_problems)
+            −1, 0 and +1.
+        folds : sequence of (ndarray, ndarray)
+            The samples to train on and those that are held out, for each fold.
+
+        Returns
+        -------
+        outputs : ndarray of shape (n_samples, n_problems) or None
+            None on the CPU, where folds gain nothing by it, with class weights, and if γ would
+            depend on the samples of a fold.
+        """
+        if isinstance(self.gamma, str) or self.class_weight is not None:
+            return None
+        if callable(self.kernel) or self.kernel == "precomputed":
+            return None
+        device = device_for(self, X, len(X) * targets.shape[1] * len(folds))
+        if device is None:
+            return None
+        kernel = self._check_parameters(X)
+        return held_out_outputs(kernel, X, targets, self.C, folds, self._solver(device, None))
+
     @property
     def appends_features(self) -> bool:
         """Whether features can be appended to the samples without replicating these."""
@@ -313,20 +344,23 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
     ) -> tuple[KernelModel, Solution]:
         kernel = self._check_parameters(X, 1.0 if coupling is None else float(coupling.max()))
         limits = self.C * weight  # a column for each problem, or one for all
-        solver = Solver(
-            self.tol,
-            self.max_iter,
-            effective_n_jobs(self.n_jobs),
-            done or _ignore,
-            device_for(self, X, targets.size),
-            None if isinstance(self.cache_size, str) else self.cache_size,
-        )
+        solver = self._solver(device_for(self, X, targets.size), done)
         problems = JointProblem(targets, limits, coupling, common_bias)
         found = solve(kernel, X, problems, solver, start)
         weights = found.coefficients
         if coupling is not None:
             weights = csc_array(weights @ coupling)
         return KernelModel.of(kernel, X, weights, found.bias), found
+
+    def _solver(self, device: Device | None, done: Callable[[int], None] | None) -> Solver:
+        return Solver(
+            self.tol,
+            self.max_iter,
+            effective_n_jobs(self.n_jobs),
+            done or _ignore,
+            device,
+            None if isinstance(self.cache_size, str) else self.cache_size,
+        )
 
     def _check_parameters(self, X: Any, scale: float = 1.0) -> Kernel:
         """Return the kernel, or raise ValueError; `scale` is what its values are multiplied by."""

@@ -153,6 +153,19 @@ class JointTrainer:
             return trained, None
         return trained, HeldOut(targets, outputs, [weight] * whole.n_problems, bool(folds))
 
+    def held_out(self, X: Any, y: Indices, folds: Folds) -> Array | None:
+        """Return the outputs of all problems for each sample, trained without its fold.
+
+        All folds are trained at once. Returns None if the learner cannot do that.
+        """
+        by_folds = getattr(self.joint, "held_out", None)
+        if by_folds is None or self.couples or self.negatives is not None or self.learner.params:
+            return None
+        said: Array | None = by_folds(
+            X, Targets(self.distinct.columns, y).block(slice(None)), folds
+        )
+        return said
+
     def _as_columns(
         self,
         X: Any,

@@ -53,7 +53,7 @@ def select(y, a, c, f, up, down):
 
 @compiled
 def _insert(keys, items, n, key, item):
-    """Put an item into a list in the order of falling keys, if it fits; return how many there are."""
+    """Put an item into a list of falling keys, if it fits; return how many there are."""
     if n == len(keys):
         if n == 0 or key <= keys[n - 1]:
             return n
