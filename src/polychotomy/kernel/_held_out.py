@@ -1,6 +1,7 @@
 """Outputs for held-out samples on a GPU: the problems of all folds as columns of one solve."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -53,24 +54,41 @@ def held_out_outputs(
         try:
             make = partial(solver.rows, n_problems=n_columns)
             rows = store.rows(kernel, device, make)
-            return _solve_folds(rows, store, place, targets, C, folds, solver)
+            start = _start_of(store.columns, kernel)
+            columns, outputs = _solve_folds(rows, place, targets, C, folds, start, solver)
+            store.columns = kernel, *columns
+            return outputs
         finally:
             if not kept:
                 store.close()
 
 
+def _start_of(columns: Any, kernel: Kernel) -> Any:
+    """Return the last solution, if it is one to begin with.
+
+    With a larger γ most support vectors stay, and more are added; with a smaller one, to take
+    coefficients back would take longer than to find them.
+    """
+    if columns is None:
+        return None
+    before, *solution = columns
+    alike = replace(before, gamma=kernel.gamma) == kernel and before.gamma <= kernel.gamma
+    return tuple(solution) if alike else None
+
+
 def _solve_folds(
     rows: Any,
-    store: KernelStore,
     place: Indices,
     targets: NDArray[np.int8],
     C: float,
     folds: Folds,
+    start: Any,
     solver: Solver,
-) -> Array:
-    xp, (m, n) = rows.device.xp, targets.shape
-    sides = np.zeros((len(folds), n, len(store.X)), dtype=np.int8)
-    held_out = np.zeros((len(folds), 1, len(store.X)), dtype=bool)
+) -> tuple[tuple[Any, Any, Any], Array]:
+    """Return sides, coefficients and bounds of all columns, and the outputs."""
+    xp, (m, n), n_rows = rows.device.xp, targets.shape, len(rows.slot)
+    sides = np.zeros((len(folds), n, n_rows), dtype=np.int8)
+    held_out = np.zeros((len(folds), 1, n_rows), dtype=bool)
     for k, (training, test) in enumerate(folds):
         sides[k][:, place[training]] = targets[training].T
         held_out[k, 0, place[test]] = True
@@ -79,9 +97,8 @@ def _solve_folds(
     y = xp.where(xp.asarray(held_out), np.int8(1), y)  # for outputs; their bound is 0
     y, c = (part.reshape(len(folds) * n, -1) for part in (y, c))
     limits: dict[str, Any] = {"tol": solver.tol, "max_iter": solver.max_iter}
-    a, f = outputs_on_device(rows, y, c, store.columns, **limits)
-    store.columns = y, a, c
+    a, f = outputs_on_device(rows, y, c, start, **limits)
     outputs = np.zeros((m, n))
     for k, (_, test) in enumerate(folds):
         outputs[test] = to_host(f[k * n : (k + 1) * n][:, xp.asarray(place[test])]).T
-    return outputs
+    return (y, a, c), outputs

@@ -97,7 +97,7 @@ class KernelStore:
     """Samples in the order of their classes, and the rows of the kernel in use.
 
     Solutions are kept too, for the same problems with another C or on other folds to begin with.
-    `columns` are those of all folds at once, on a device.
+    `columns` are those of all folds at once, on a device, with their kernel.
 
     Parameters
     ----------
@@ -164,7 +164,9 @@ class KernelStore:
     def rows(self, kernel: Kernel, device: Any, make: Callable[..., Any]) -> Any:
         """Return the rows of a kernel on a device; those of the last one are given up."""
         if self._rows is None or (kernel, device) != self._key:
+            columns = self.columns
             self.close()
+            self.columns = columns
             segments = np.flatnonzero(np.diff(self._labels, prepend=-1))
             self._key = kernel, device
             self._rows = make(kernel, self.X, segments)

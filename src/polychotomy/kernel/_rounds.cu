@@ -23,7 +23,6 @@
 #define NEVER 1e300
 
 typedef unsigned int word;
-typedef unsigned long long wide;
 
 struct __align__(16) Columns { KERNEL values[COLUMNS]; };  // read at once
 
@@ -34,11 +33,6 @@ __device__ __forceinline__ bool goes_down(int y, double a, double c) { return y 
 __device__ __forceinline__ word ordered(float x) {
     word bits = __float_as_uint(x);
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-}
-
-__device__ __forceinline__ wide ordered(double x) {
-    wide bits = (wide)__double_as_longlong(x);
-    return bits >> 63 ? ~bits : bits | (1ULL << 63);
 }
 
 // Write the largest e of the block's threads that can go up and the smallest that can go down.
@@ -308,11 +302,9 @@ extern "C" __global__ void gather_blocks(
 }
 
 // Return the largest key of the warp's threads.
-__device__ __forceinline__ wide largest_of_warp(wide key) {
+__device__ __forceinline__ word largest_of_warp(word key) {
 #if __CUDA_ARCH__ >= 800
-    word high = __reduce_max_sync(~0u, (word)(key >> 32));
-    word low = __reduce_max_sync(~0u, (word)(key >> 32) == high ? (word)key : 0u);
-    return (wide)high << 32 | low;
+    return __reduce_max_sync(~0u, key);
 #else
     for (int step = 16; step; step /= 2) key = max(key, __shfl_xor_sync(~0u, key, step));
     return key;
@@ -320,7 +312,7 @@ __device__ __forceinline__ wide largest_of_warp(wide key) {
 }
 
 // Return the largest key of the block's threads; calls in a row need different rooms.
-__device__ __forceinline__ wide largest(wide key, wide* room) {
+__device__ __forceinline__ word largest(word key, word* room) {
     key = largest_of_warp(key);
     if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = key;
     __syncthreads();
@@ -328,63 +320,76 @@ __device__ __forceinline__ wide largest(wide key, wide* room) {
     return largest_of_warp(lane < WARPS ? room[lane] : 0);
 }
 
-// Keys that order by value, then by the smaller number.
-__device__ __forceinline__ wide keyed(double value, int number) {
-    return (ordered(value) & ~(wide)(BLOCK - 1)) | (wide)(BLOCK - 1 - number);
+// Keys of values and the numbers they belong to, which take the place of the last bits.
+__device__ __forceinline__ word keyed(float value, int number) {
+    return (ordered(value) & ~(word)(BLOCK - 1)) | (word)(BLOCK - 1 - number);
 }
 
-__device__ __forceinline__ wide keyed(float value, int number) {
-    return (wide)ordered(value) << 32 | (wide)(BLOCK - 1 - number);
-}
+__device__ __forceinline__ int number_of(word key) { return BLOCK - 1 - (int)(key & (BLOCK - 1)); }
 
-__device__ __forceinline__ int number_of(wide key) { return BLOCK - 1 - (int)(key & (BLOCK - 1)); }
+// An entry of a block: how far it can go up and down, its coefficient and what this depends on.
+struct Entry {
+    double a, c;
+    int side;
+    __device__ double up() const { return side > 0 ? c - a : side < 0 ? a : 0.0; }
+    __device__ double down() const { return side > 0 ? a : side < 0 ? c - a : 0.0; }
+};
 
 // Solve the problem of each block by pairs of the largest second-order gain, to a part of its
 // violation; see solve_block in _compiled/_blocks.py. Writes the coefficients, and lists what changed:
-// entries and y times change. Within the block e is kept in the kernel's precision with the rounding
-// it has lost (Kahan): converting to double and back would take most of a step.
+// entries and y times change. A step is a chain of dependent operations, and is kept short: within
+// the block, e and what is chosen by it are in the kernel's precision, with the rounding that e has
+// lost (Kahan), and keys hold some 13 bits of its distance from a reference in their middle.
 extern "C" __global__ void __launch_bounds__(THREADS) solve_blocks(
     const KERNEL* __restrict__ Qs, const signed char* y, double* a, const double* c, const double* f,
     const int* groups, long long length, const int* blocks, const int* sizes,
     const double* violations, double tol, double part, long long most, const long long* left,
     long long* steps, int* changed, double* changes, int* n_changed)
 {
-    __shared__ double coefficient[BLOCK], bound[BLOCK];
-    __shared__ KERNEL e[BLOCK], diagonal[BLOCK];
-    __shared__ signed char side[BLOCK];
-    __shared__ wide room[6][WARPS];
+    __shared__ KERNEL e[BLOCK], diagonal[BLOCK], up_room[BLOCK], down_room[BLOCK];
+    __shared__ word room[7][WARPS];
     __shared__ int sums[WARPS];
     int g = groups[blockIdx.x], n = sizes[g];
     const int* block = blocks + (long long)g * BLOCK;
     long long base = (long long)g * length;
     const KERNEL* __restrict__ Q = Qs + (long long)blockIdx.x * BLOCK * BLOCK;
     KERNEL own_e[ENTRIES], lost[ENTRIES], own_diagonal[ENTRIES];
+    Entry own[ENTRIES];
     bool up[ENTRIES], down[ENTRIES];
+    word first = 0;
     #pragma unroll
     for (int r = 0; r < ENTRIES; r++) {
         int k = threadIdx.x + r * THREADS;
-        up[r] = down[r] = false;
         own_e[r] = lost[r] = own_diagonal[r] = 0;
+        own[r].a = own[r].c = 0;
+        own[r].side = 0;
+        up[r] = down[r] = false;
         if (k >= n) continue;
         long long entry = base + block[k];
-        side[k] = y[entry];
-        coefficient[k] = a[entry];
-        bound[k] = c[entry];
+        own[r].a = a[entry];
+        own[r].c = c[entry];
+        own[r].side = y[entry];
         diagonal[k] = own_diagonal[r] = Q[(long long)k * BLOCK + k];
-        double exact = side[k] - f[entry];
+        double exact = own[r].side - f[entry];
         e[k] = own_e[r] = (KERNEL)exact;
         lost[r] = (KERNEL)(own_e[r] - exact);
-        up[r] = goes_up(side[k], coefficient[k], bound[k]);
-        down[r] = goes_down(side[k], coefficient[k], bound[k]);
+        up_room[k] = (KERNEL)own[r].up();
+        down_room[k] = (KERNEL)own[r].down();
+        up[r] = up_room[k] > 0;
+        down[r] = down_room[k] > 0;
+        if (up[r]) first = max(first, keyed((float)exact, k));
     }
+    first = largest(first, room[6]);
+    KERNEL middle = first ? e[number_of(first)] - (KERNEL)(0.5 * violations[g]) : (KERNEL)0;
     double enough = fmax(0.5 * tol, part * violations[g]);
     if (left) most = min(most, left[g]);
     long long step = 0;
     for (; step < most; step++) {
-        wide best = 0;
+        word best = 0;
         #pragma unroll
         for (int r = 0; r < ENTRIES; r++) {
-            if (up[r]) best = max(best, keyed(own_e[r], threadIdx.x + r * THREADS));
+            word key = keyed((float)(own_e[r] - middle), threadIdx.x + r * THREADS);
+            if (up[r]) best = max(best, key);
         }
         best = largest(best, room[step & 1]);
         if (!best) break;
@@ -393,53 +398,50 @@ extern "C" __global__ void __launch_bounds__(THREADS) solve_blocks(
         KERNEL value_i[ENTRIES], value_j[ENTRIES];
         #pragma unroll
         for (int r = 0; r < ENTRIES; r++) value_i[r] = row_i[threadIdx.x + r * THREADS];
-        KERNEL e_i = e[i], own = diagonal[i];
-        wide gain = 0;
+        KERNEL e_i = e[i], own_i = diagonal[i], room_i = up_room[i];
+        word gain = 0;
         #pragma unroll
         for (int r = 0; r < ENTRIES; r++) {
             float slope = (float)(e_i - own_e[r]);
-            float curve = fmaxf((float)(own + own_diagonal[r] - 2 * value_i[r]), (float)FLAT);
-            wide key = keyed(__fdividef(slope * slope, curve), threadIdx.x + r * THREADS);
+            float curve = fmaxf((float)(own_i + own_diagonal[r] - 2 * value_i[r]), (float)FLAT);
+            word key = keyed(__fdividef(slope * slope, curve), threadIdx.x + r * THREADS);
             if (down[r] && slope > 0) gain = max(gain, key);
         }
         gain = largest(gain, room[2 + (step & 1)]);
         if (!gain) break;
-        if (step % 8 == 0) {
-            wide lowest = 0;
-            #pragma unroll
-            for (int r = 0; r < ENTRIES; r++) {
-                if (down[r]) lowest = max(lowest, keyed(-own_e[r], threadIdx.x + r * THREADS));
-            }
-            lowest = largest(lowest, room[4 + (step / 8 & 1)]);
-            if ((double)e_i - e[number_of(lowest)] <= enough) break;
-        }
         int j = number_of(gain);
         const KERNEL* row_j = Q + j * BLOCK;
         #pragma unroll
         for (int r = 0; r < ENTRIES; r++) value_j[r] = row_j[threadIdx.x + r * THREADS];
-        int y_i = side[i], y_j = side[j];
-        double a_i = coefficient[i], a_j = coefficient[j], c_i = bound[i], c_j = bound[j];
-        double room_i = y_i > 0 ? c_i - a_i : a_i, room_j = y_j > 0 ? a_j : c_j - a_j;
-        KERNEL curve = own + diagonal[j] - 2 * row_i[j];
-        double t = (e_i - e[j]) / (curve > (KERNEL)FLAT ? curve : (KERNEL)FLAT);
-        t = fmin(t, fmin(room_i, room_j));
-        double new_i = a_i + y_i * t, new_j = a_j - y_j * t;
-        if (t == room_i) new_i = y_i > 0 ? c_i : 0.0;  // exactly at the bound
-        if (t == room_j) new_j = y_j > 0 ? 0.0 : c_j;
-        KERNEL by_i = (KERNEL)(y_i * (new_i - a_i)), by_j = (KERNEL)(y_j * (new_j - a_j));
+        KERNEL curve = own_i + diagonal[j] - 2 * row_i[j], room_j = down_room[j];
+        KERNEL t = (e_i - e[j]) / (curve > (KERNEL)FLAT ? curve : (KERNEL)FLAT);
+        t = min(t, min(room_i, room_j));
+        if (step % 8 == 0) {
+            word lowest = 0;
+            #pragma unroll
+            for (int r = 0; r < ENTRIES; r++) {
+                word key = keyed((float)(middle - own_e[r]), threadIdx.x + r * THREADS);
+                if (down[r]) lowest = max(lowest, key);
+            }
+            lowest = largest(lowest, room[4 + (step / 8 & 1)]);
+            if ((double)e_i - e[number_of(lowest)] <= enough) break;
+        }
         __syncthreads();  // all have read what now changes
         #pragma unroll
         for (int r = 0; r < ENTRIES; r++) {
             int k = threadIdx.x + r * THREADS;
-            KERNEL change = -(by_i * value_i[r] + by_j * value_j[r]) - lost[r];
+            KERNEL change = t * (value_j[r] - value_i[r]) - lost[r];
             KERNEL moved = own_e[r] + change;
             lost[r] = (moved - own_e[r]) - change;
             e[k] = own_e[r] = moved;
             if (k == i || k == j) {
-                double changed_to = k == i ? new_i : new_j;
-                coefficient[k] = changed_to;
-                up[r] = goes_up(side[k], changed_to, bound[k]);
-                down[r] = goes_down(side[k], changed_to, bound[k]);
+                int side = k == i ? own[r].side : -own[r].side;
+                double at_bound = side > 0 ? own[r].c : 0.0;  // exactly
+                own[r].a = t == (k == i ? room_i : room_j) ? at_bound : own[r].a + side * (double)t;
+                up_room[k] = (KERNEL)own[r].up();
+                down_room[k] = (KERNEL)own[r].down();
+                up[r] = up_room[k] > 0;
+                down[r] = down_room[k] > 0;
             }
         }
     }
@@ -448,11 +450,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) solve_blocks(
     for (int r = 0; r < ENTRIES; r++) {
         int k = threadIdx.x + r * THREADS;
         double change = 0;
-        if (k < n) change = side[k] * (coefficient[k] - a[base + block[k]]);
+        if (k < n) change = own[r].side * (own[r].a - a[base + block[k]]);
         int where = count + place(change != 0, sums, total);
         count += total;
         if (change != 0) {
-            a[base + block[k]] = coefficient[k];
+            a[base + block[k]] = own[r].a;
             changed[(long long)blockIdx.x * BLOCK + where] = block[k];
             changes[(long long)blockIdx.x * BLOCK + where] = change;
         }
