@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -119,6 +119,8 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
     True
     """
 
+    starts_folds: ClassVar[bool] = True
+
     def __init__(
         self,
         C: float = 1.0,
@@ -180,7 +182,8 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         factors = compute_class_weight(self.class_weight, classes=classes, y=y)
         weight = _check_sample_weight(sample_weight, X) * factors[sides]
         targets = (2 * sides - 1).astype(np.int8)[:, np.newaxis]
-        model, solution = self._solve(X, targets, weight[:, np.newaxis], None, False, None)
+        problem = JointProblem(targets, self.C * weight[:, np.newaxis], None, False)
+        model, solution = self._solve(X, problem)
         self.classes_ = classes
         return self._set_fitted(model, sides > 0, solution, 0)
 
@@ -193,6 +196,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         sample_weight: Any = None,
         common_bias: bool | None = None,
         start: csc_array | None = None,
+        within: ArrayLike | None = None,
         done: Callable[[int], None] | None = None,
     ) -> JointSVC:
         """Train many problems at once.
@@ -212,6 +216,9 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         start : sparse array of shape (n_samples, n_problems), optional
             Coefficients to begin with, such as ``coefficients_`` of a problem that differs little.
             They must fit the bounds and the targets.
+        within : array-like of shape (n_problems,), optional
+            For each problem the number of one with the same sides of more samples, whose solution
+            it begins with, −1 for none: folds begin with all samples. Used on the CPU only.
         done : callable, optional
             Called with the number of each problem that is solved.
 
@@ -241,7 +248,14 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         weight = _check_sample_weight(sample_weight, X)[:, np.newaxis] * self._side_weights(sides)
         if common_bias is None:
             common_bias = M is not None
-        model, solution = self._solve(X, sides, weight, M, common_bias, done, start)
+        problems = JointProblem(
+            sides,
+            self.C * weight,
+            M,
+            common_bias,
+            None if within is None else np.asarray(within, dtype=np.int64),
+        )
+        model, solution = self._solve(X, problems, done, start)
         return JointSVC(self, model, solution, sides)
 
     def held_out(self, X: Any, targets: NDArray[np.int8], folds: Folds) -> Array | None:
@@ -335,17 +349,13 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
     def _solve(
         self,
         X: Any,
-        targets: NDArray[np.int8],
-        weight: Array,
-        coupling: Array | None,
-        common_bias: bool,
-        done: Callable[[int], None] | None,
+        problems: JointProblem,
+        done: Callable[[int], None] | None = None,
         start: csc_array | None = None,
     ) -> tuple[KernelModel, Solution]:
+        coupling = problems.coupling
         kernel = self._check_parameters(X, 1.0 if coupling is None else float(coupling.max()))
-        limits = self.C * weight  # a column for each problem, or one for all
-        solver = self._solver(device_for(self, X, targets.size), done)
-        problems = JointProblem(targets, limits, coupling, common_bias)
+        solver = self._solver(device_for(self, X, problems.targets.size), done)
         found = solve(kernel, X, problems, solver, start)
         weights = found.coefficients
         if coupling is not None:
@@ -385,6 +395,11 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         dtype = self.dtype
         if dtype == "auto":
             dtype = "float32" if self.C * scale <= _LARGEST_SINGLE_C else "float64"
+        if precomputed and dtype == "float32" and max(X.max(), -X.min()) > np.finfo(dtype).max:
+            raise ValueError(
+                "The values of the kernel must be finite in single precision. They are too large: "
+                "divide them by a number and multiply C by the same, or use dtype='float64'."
+            )
         return Kernel(self.kernel, gamma, float(self.coef0), float(self.degree), dtype)
 
     def _side_weights(self, sides: NDArray[np.int8]) -> Array:

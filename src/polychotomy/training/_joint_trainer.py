@@ -85,7 +85,8 @@ class JointTrainer:
         What trains: ``fit_joint(X, targets, **params)``. If its attribute `couples` is true, the
         problems depend on each other: folds are trained one by one, and `fit_joint` takes
         ``like``, the model of all samples, to start from. If `shares_rows` is true, the folds
-        share kernel rows.
+        share kernel rows. If `starts_folds` is true, `fit_joint` takes ``within``: for each column
+        of a fold that of all samples.
     distinct : DistinctProblems
     negatives : Negatives or None
         Which targets training leaves out.
@@ -191,7 +192,9 @@ class JointTrainer:
         size = max(1, _MOST_TARGETS // max(1, parts[0].n_samples))
         if len(parts) * n <= size:
             T = np.hstack([part.block(slice(None)) for part in parts])
-            return _fit_missing(self.joint, X, T, self.learner.params, progress)
+            whole = np.tile(np.arange(n), len(parts) - 1)
+            within = np.concatenate([np.full(n, -1), whole])
+            return _fit_missing(self.joint, X, T, self.learner.params, progress, within)
         places: list[tuple[Any, int]] = []
         for part in parts:
             for start in range(0, n, size):
@@ -276,11 +279,21 @@ def _total_weights(targets: Targets, weight: Array) -> Array:
 
 
 def _fit_missing(
-    joint: Any, X: Any, targets: Matrix, params: Mapping[str, Any], progress: FitProgress
+    joint: Any,
+    X: Any,
+    targets: Matrix,
+    params: Mapping[str, Any],
+    progress: FitProgress,
+    within: Indices | None = None,
 ) -> Any:
-    """Train all columns, except those that a shared store already has."""
+    """Train all columns, except those that a shared store already has.
+
+    `within` has for columns of a fold those of all samples, which some learners begin with.
+    """
     store = active_problems.get()
     if store is None:
+        if within is not None and getattr(joint, "starts_folds", False):
+            params = {**params, "within": within}
         return joint.fit_joint(X, targets, done=progress.end, **params)
     keys = store.column_keys(targets, X, joint, params)
     places = [store.recall(key) for key in keys]
