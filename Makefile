@@ -6,12 +6,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
+READY_DOCS = $(VENV)/.ready-docs
 
-.PHONY: help demo test test-all test-gpu lint format bench comparison results clean
+.PHONY: help demo test test-all test-gpu lint format docs docs-fast docs-links test-oldest release-check bench comparison results clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed, this is " + sys.version.split()[0] + ": make PYTHON=python3.12 …")'
@@ -42,6 +43,46 @@ format: $(READY)  ## fix style where that is automatic
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+$(READY_DOCS): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
+	@touch $(READY_DOCS)
+
+SITE = $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -d build/doctrees
+
+docs: $(READY_DOCS)  ## build the documentation and run its gallery: build/site/index.html
+	$(SITE) docs build/site
+
+docs-fast: $(READY_DOCS)  ## build the documentation without running the gallery
+	$(SITE) -D plot_gallery=0 docs build/site
+
+docs-links: $(READY_DOCS)  ## check that the links to other sites work; needs a network
+	$(SITE) -D plot_gallery=0 -b linkcheck docs build/links
+
+OLDEST = build/oldest/bin/python
+
+test-oldest:  ## run the fast tests with the oldest versions of all dependencies
+	$(PYTHON) -m venv --clear build/oldest
+	$(OLDEST) -m pip install --quiet --constraint .ci/oldest.txt --editable '.[all]' hypothesis polars pytest
+	$(OLDEST) -m pytest -q -m 'not slow' -o filterwarnings=default --disable-warnings \
+		tests/codes tests/structures tests/decoding tests/probability tests/readout tests/training \
+		tests/classifiers tests/datasets tests/cli tests/plot tests/report tests/test_saving.py
+
+RELEASE = build/release/bin/python
+
+release-check: $(READY_DOCS)  ## do everything for a release, short of uploading
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build 'sp-repo-review[cli]'
+	rm -rf dist
+	$(MAKE) lint test docs
+	$(BIN)/repo-review .
+	$(BIN)/python -m build --quiet
+	for archive in dist/*.whl dist/*.tar.gz; do \
+		$(PYTHON) -m venv --clear build/release && \
+		$(RELEASE) -m pip install --quiet --disable-pip-version-check "$$archive[all]" && \
+		$(RELEASE) -I .ci/smoke.py || exit 1; \
+	done
+	@ls dist
+	@$(BIN)/python -c 'import polychotomy as p; v = p.__version__; print(f"{v} is ready to be uploaded" if "dev" not in v else f"All is well. {v} is a development version: set __version__ in src/polychotomy/__init__.py, and the date in CHANGES.md, before the release.")'
+
 bench: $(READY)  ## measure against scikit-learn, SciPy and LIBSVM
 	$(BIN)/python benchmarks/reductions.py
 	$(BIN)/python benchmarks/probabilities.py speed
@@ -68,5 +109,6 @@ results: $(READY)  ## write docs/results.md and docs/comparison.md from results/
 	$(BIN)/python docs/make_comparison.py
 
 clean:  ## remove everything that was made
+	rm -rf docs/api docs/gallery
 	rm -rf $(VENV) .coverage .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

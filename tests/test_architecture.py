@@ -11,14 +11,14 @@ import polychotomy
 SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
     {"errors", "files", "arrays", "parallel"},
-    {"codes"},
+    {"codes", "memory"},
     {"structures", "learners", "kernel", "decoding", "calibration"},
     {"probability", "linear"},
     {"readout", "training"},
     {"classifiers", "assess", "datasets"},
     {"reductions", "active"},
     {"evaluate"},
-    {"lab", "saving"},
+    {"lab", "saving", "export"},
     {"plot"},
     {"report"},
     {"cli"},

@@ -16,6 +16,7 @@ from polychotomy.calibration import (
     fit_sigmoid,
     folds,
 )
+from polychotomy.learners import Says
 
 
 def _sample(rng, n=4000, slope=2.0, intercept=-1.0, scale=1.0):
@@ -109,18 +110,19 @@ def test_constant_outputs_give_the_frequency(rng):
     assert q[0] == pytest.approx(positive.mean(), abs=0.01)
 
 
-def test_auto_goes_by_the_learner():
-    both = ("margin", "probability")
-    assert choose_calibration("auto", both, trusted=True) == "none"
-    assert choose_calibration("auto", ("probability",)) == "sigmoid"
-    assert choose_calibration("auto", both) == "sigmoid"
-    assert choose_calibration("auto", ("margin",)) == "sigmoid"
+def test_the_calibration_depends_on_the_learner():
+    margin, probability = Says("hinge", ("margin",)), Says(None, ("probability",))
+    both = Says(None, ("margin", "probability"))
+    for said in (margin, probability, both):
+        assert choose_calibration("auto", said) == "sigmoid"
+    assert choose_calibration("auto", both._replace(trusted=True)) == "none"
     assert choose_calibration("none", both) == "none"
-    assert choose_calibration("auto", both, in_batches=True) == "none"
+    for said, expected in ((margin, "sigmoid"), (probability, "none"), (both, "none")):
+        assert choose_calibration("auto", said, in_batches=True) == expected
     with pytest.raises(ValueError, match="predict_proba, and LinearSVC has none"):
-        choose_calibration("none", ("margin",), name="LinearSVC")
+        choose_calibration("none", margin._replace(name="LinearSVC"))
     with pytest.raises(ValueError, match="Did you mean 'sigmoid'"):
-        choose_calibration("sigmoids", ("margin",))
+        choose_calibration("sigmoids", margin)
 
 
 def test_folds_are_stratified_and_complete():

@@ -27,6 +27,7 @@ def test_the_public_names():
         "decoding",
         "errors",
         "evaluate",
+        "export",
         "format_structure",
         "kernel",
         "lab",
@@ -136,7 +137,9 @@ def test_the_names_of_structures():
 def test_the_names_of_datasets():
     assert set(polychotomy.datasets.__all__) == {
         "PAPERS",
+        "ArrayStream",
         "DataSet",
+        "Stream",
         "available",
         "column_remarks",
         "describe",
@@ -147,6 +150,7 @@ def test_the_names_of_datasets():
         "match_labels",
         "read",
         "read_features",
+        "stream",
         "used_columns",
     }
 
@@ -253,6 +257,10 @@ def test_the_names_of_evaluate():
     assert all(hasattr(polychotomy.evaluate, name) for name in polychotomy.evaluate.__all__)
 
 
+def test_the_names_of_export():
+    assert set(polychotomy.export.__all__) == {"register", "to_onnx"}
+
+
 def test_the_names_of_lab():
     assert set(polychotomy.lab.__all__) == {"experiments", "published"}
     assert all(hasattr(polychotomy.lab, name) for name in polychotomy.lab.__all__)
@@ -262,6 +270,7 @@ def test_the_names_of_experiments():
     from polychotomy.lab import experiments
 
     assert set(experiments.__all__) == {
+        "Agreement",
         "Comparison",
         "Estimate",
         "Experiment",
@@ -270,6 +279,8 @@ def test_the_names_of_experiments():
         "RankStatistics",
         "compare_tables",
         "get",
+        "is_derived",
+        "measure_agreement",
         "names",
         "quantity_label",
         "rank_statistics",

@@ -94,14 +94,14 @@ def test_conclusions_name_published_methods():
 
 def test_tables_reasons_and_what_is_missing(program, folder):
     page = program.make_page(folder)
-    assert "| sbckernel-2 | Two reductions of ridge | 6 of 35 | 1 of 4 | 0.5 |" in page
+    assert "| sbckernel-2 | Two reductions of ridge | 6 of 14 | 1 of 4 (25%) | " in page
     assert "| Error (%) | OVA | ALL-PAIRS |" in page
     assert "| iris | 20.00 (21.33) | 30.00 (24.00) ✗ |" in page
     assert "| car | 9.00 (1.10) \\* |  |" in page
     assert "- iris (ALL-PAIRS); wine (ALL-PAIRS): Other votes." in page
     assert "- wine (OVA): **unexplained.**" in page
     assert page.index("Other votes.") < page.index("unexplained")
-    assert "Not run: 30 of 35 figures (" in page
+    assert "Not run: 10 of 14 figures (" in page
     assert "about 0.5 hours" in page
     assert "Run on 2020-02-02 with seed 3: 6 cells, 1 failed, 2 CPU hours" in page
 

@@ -25,6 +25,7 @@ __all__ = [
     "calibrated_form",
     "check_folds",
     "choose_calibration",
+    "fit_calibrator",
     "fit_isotonic",
     "fit_logistic",
     "fit_sigmoid",
@@ -88,12 +89,39 @@ def fit_logistic(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> 
 def fit_sigmoid(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> Sigmoid:
     """Fit q = 1 / (1 + exp(−(αf + β))) (Platt, with the targets and the Newton method of Lin).
 
+    Minimises the weighted cross entropy with Platt's targets. Outputs are scaled to a root mean
+    square of 1. The step is halved until the loss falls; stops when the gradient is below 1e-10 of
+    the total weight.
+
     References
     ----------
     Lin, Lin and Weng (2007), "A note on Platt's probabilistic outputs for support vector
     machines".
     """
-    return _fit_sigmoid(outputs, positive, weight)
+    scale = float(np.sqrt(np.average(outputs**2, weights=weight))) or 1.0
+    plus, minus = float(weight[positive].sum()), float(weight[~positive].sum())
+    target = np.where(positive, (plus + 1) / (plus + 2), 1 / (minus + 2))
+    design = np.column_stack([outputs / scale, np.ones_like(outputs)])
+    theta = np.array([0.0, np.log((plus + 1) / (minus + 1))])
+
+    def loss(parameters: Array) -> float:
+        z = design @ parameters
+        return float(weight @ (np.logaddexp(0, z) - target * z))
+
+    value, total = loss(theta), plus + minus
+    for _ in range(_STEPS):
+        p = expit(design @ theta)
+        gradient = design.T @ (weight * (p - target))
+        if np.abs(gradient).max() < 1e-10 * total:
+            break
+        hessian = (design * (weight * p * (1 - p))[:, np.newaxis]).T @ design
+        hessian += 1e-12 * total * np.eye(2)
+        step = np.linalg.solve(hessian, gradient)
+        t = 1.0
+        while (reached := loss(theta - t * step)) > value and t > 1e-10:
+            t /= 2
+        theta, value = theta - t * step, reached
+    return Sigmoid(float(theta[0]) / scale, float(theta[1]))
 
 
 def fit_isotonic(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> Isotonic:
@@ -111,14 +139,19 @@ CALIBRATIONS: dict[str, Callable[[Array, NDArray[np.bool_], Array], Calibrator]]
 }
 
 
-def choose_calibration(
-    calibration: object,
-    kinds: Sequence[str],
-    *,
-    trusted: bool = False,
-    in_batches: bool = False,
-    name: str = "the estimator",
-) -> str:
+def fit_calibrator(
+    name: str, outputs: Array, positive: NDArray[np.bool_], weight: Array
+) -> Calibrator | None:
+    """Return the calibrator of one problem, None for "none".
+
+    A stream may have held out no sample of its classes yet: then it is the logistic function.
+    """
+    if name == "none":
+        return None
+    return CALIBRATIONS[name](outputs, positive, weight) if weight.any() else Sigmoid(1.0)
+
+
+def choose_calibration(calibration: object, said: Any, in_batches: bool = False) -> str:
     """Return the calibration to use for a learner.
 
     Parameters
@@ -126,24 +159,20 @@ def choose_calibration(
     calibration : str
         A name of ``CALIBRATIONS``, ``"none"`` for the learner's own probabilities, or ``"auto"``:
         these where they are trusted, and ``"sigmoid"`` otherwise.
-    kinds : sequence of str
-        The kinds of output that the learner offers, of "margin" and "probability".
-    trusted : bool, default=False
-        Whether its probabilities are known to need no calibration.
+    said : Says
+        What the learner's outputs are.
     in_batches : bool, default=False
         Whether it learns in batches, without outputs to calibrate on: ``"auto"`` then takes its own
         probabilities, if it has any.
-    name : str
-        What it is called, for the error message.
     """
+    has_own = "probability" in said.kinds
     if calibration == "auto":
-        own = trusted or (in_batches and "probability" in kinds)
-        return "none" if own else "sigmoid"
+        return "none" if said.trusted or (in_batches and has_own) else "sigmoid"
     if not isinstance(calibration, str) or calibration not in {*CALIBRATIONS, "none"}:
         raise unknown_name("calibration", calibration, [*CALIBRATIONS, "none", "auto"])
-    if calibration == "none" and "probability" not in kinds:
+    if calibration == "none" and not has_own:
         raise ValueError(
-            f"calibration='none' needs an estimator with predict_proba, and {name} has none. "
+            f"calibration='none' needs an estimator with predict_proba, and {said.name} has none. "
             f"Take one of {', '.join(map(repr, CALIBRATIONS))}."
         )
     return calibration
@@ -177,21 +206,24 @@ def calibrated_form(outputs: Array, kind: str) -> Array:
 def folds(cv: Any, X: Any, y: Indices, classes: NDArray[Any]) -> Iterator[tuple[Indices, Indices]]:
     """Yield training and test samples such that no class is ever missing from training.
 
-    With an int, the folds are shuffled (always alike) and stratified by class. A class with fewer
-    samples than folds is held out in as many folds as it has samples; the only sample of a class
-    never is. A warning names such classes. Anything else that scikit-learn takes for `cv` is used
-    as it is.
+    With an int, the folds are shuffled (always in the same way) and stratified by class. A class
+    with fewer samples than folds is held out in as many folds as it has samples; the only sample
+    of a class never is. A warning names such classes. Anything else that scikit-learn takes for
+    `cv` is used as it is; None gives no folds.
     """
     from sklearn.model_selection import StratifiedKFold, check_cv
 
     if not isinstance(cv, int | np.integer):
-        splits = list(check_cv(cv, y, classifier=True).split(X, y))
-        if not splits:
+        splits = [] if cv is None else list(check_cv(cv, y, classifier=True).split(X, y))
+        if not splits and cv is not None:
             raise ValueError(
                 "The 'cv' parameter must give at least one fold. Got none; cv=None calibrates on "
                 "the training samples."
             )
-        yield from splits
+        for split in splits:
+            parts = (np.asarray(part) for part in split)
+            training, test = (np.flatnonzero(p) if p.dtype == bool else p for p in parts)
+            yield training, test
         return
     if isinstance(cv, bool) or cv < 2:
         raise ValueError(f"The 'cv' parameter must be an int of at least 2. Got {cv!r} instead.")
@@ -199,8 +231,8 @@ def folds(cv: Any, X: Any, y: Indices, classes: NDArray[Any]) -> Iterator[tuple[
     fold = np.full(len(y), -1)
     frequent = np.flatnonzero(counts[y] >= cv)
     if frequent.size:
-        # Shuffled, always alike: where samples come in order, say by speaker, folds of neighbours
-        # make the problems look harder than they are.
+        # Shuffled, always in the same way: where samples come in order, say by speaker, folds of
+        # neighbours make the problems look harder than they are.
         splits = StratifiedKFold(cv, shuffle=True, random_state=0).split(frequent, y[frequent])
         for number, (_, test) in enumerate(splits):
             fold[frequent[test]] = number
@@ -233,35 +265,3 @@ def check_folds(
                 f"Fold {number} has none of class {classes[missing[0]]!s}; give fewer folds, or "
                 "folds that are stratified."
             )
-
-
-def _fit_sigmoid(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> Sigmoid:
-    """Minimise the weighted cross entropy with Platt's targets by Newton's method.
-
-    Outputs are scaled to a root mean square of 1. The step is halved until the loss falls; stops
-    when the gradient is below 1e-10 of the total weight.
-    """
-    scale = float(np.sqrt(np.average(outputs**2, weights=weight))) or 1.0
-    plus, minus = float(weight[positive].sum()), float(weight[~positive].sum())
-    target = np.where(positive, (plus + 1) / (plus + 2), 1 / (minus + 2))
-    design = np.column_stack([outputs / scale, np.ones_like(outputs)])
-    theta = np.array([0.0, np.log((plus + 1) / (minus + 1))])
-
-    def loss(parameters: Array) -> float:
-        z = design @ parameters
-        return float(weight @ (np.logaddexp(0, z) - target * z))
-
-    value, total = loss(theta), plus + minus
-    for _ in range(_STEPS):
-        p = expit(design @ theta)
-        gradient = design.T @ (weight * (p - target))
-        if np.abs(gradient).max() < 1e-10 * total:
-            break
-        hessian = (design * (weight * p * (1 - p))[:, np.newaxis]).T @ design
-        hessian += 1e-12 * total * np.eye(2)
-        step = np.linalg.solve(hessian, gradient)
-        t = 1.0
-        while (reached := loss(theta - t * step)) > value and t > 1e-10:
-            t /= 2
-        theta, value = theta - t * step, reached
-    return Sigmoid(float(theta[0]) / scale, float(theta[1]))

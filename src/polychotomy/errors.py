@@ -9,6 +9,7 @@ __all__ = [
     "CodeError",
     "DataError",
     "MissingExtraError",
+    "NotEnoughMemoryError",
     "PolychotomyError",
     "StoreError",
     "StructureError",
@@ -63,6 +64,10 @@ class StoreError(PolychotomyError, OSError):
 
 class DeviceError(PolychotomyError, RuntimeError):
     """A GPU that is asked for and cannot be used."""
+
+
+class NotEnoughMemoryError(PolychotomyError, MemoryError):
+    """A training whose arrays cannot fit in memory, refused before it starts."""
 
 
 class MissingExtraError(PolychotomyError, ImportError):

@@ -95,6 +95,7 @@ CODES = (
         ),
         CodeClassifier(RidgeClassifier(), decoder="probability"),
         CodeClassifier(GaussianNB(), code="one_vs_rest"),  # has partial_fit
+        CodeClassifier(GaussianNB(), reservoir=20, probability=None),
         CodeClassifier(WEIGHED_TREE, decoder="probability"),
         CodeClassifier(SVC(kernel="precomputed"), probability=None),
         GreedySearchCV(LogisticRegression(), cv=2, patience=1, error_score="raise"),

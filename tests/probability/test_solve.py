@@ -107,13 +107,37 @@ def test_kernels_and_twins_agree(code, rng):
 
 
 @pytest.mark.parametrize("k", [3, 5, 64, 65])
-@pytest.mark.parametrize("n", [1, 8, 13])
-def test_coupling_of_eight_samples_at_a_time_and_its_twin_agree(k, n, rng):
+@pytest.mark.parametrize("n", [1, 32, 45])
+def test_coupling_of_samples_side_by_side_and_its_twin_agree(k, n, rng):
     code = make_code("one_vs_one", k)
+    turned = rng.choice([-1, 1], size=code.n_problems)
+    code = Code((code.matrix * turned)[:, rng.permutation(code.n_problems)])
     q = rng.random((n, code.n_problems))
     twin = np.array([_twins.coupling(qi, code) for qi in q])
     np.testing.assert_allclose(solve(q, code, "coupling"), twin, atol=1e-10)
     np.testing.assert_array_equal(solve(q[-1:], code, "coupling"), solve(q, code, "coupling")[-1:])
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.3, 2.0])
+@pytest.mark.parametrize("k", [5, 26, 70])
+def test_strict_codes_of_more_samples_than_lanes_end_at_the_minimum(k, noise, rng):
+    """Little noise leaves most classes in the support, much noise few of them."""
+    code = make_code("dense_random", k, n_problems=2 * k, random_state=0)
+    q = consistent(rng.dirichlet(np.full(k, 0.3), size=300), code)
+    q = np.clip(q + rng.normal(scale=noise, size=q.shape), 0, 1)
+    p = solve(q, code, "least_squares")
+    assert max(_twins.kkt_residual(pi, qi, code) for pi, qi in zip(p, q, strict=True)) < 1e-11
+    alone = [solve(q[i : i + 1], code, "least_squares")[0] for i in range(0, 300, 37)]
+    np.testing.assert_allclose(alone, p[::37], atol=1e-13)
+
+
+def test_a_strict_code_with_an_ill_conditioned_matrix_is_solved_exactly(rng):
+    matrix = np.where(np.tri(30), 1, -1)
+    matrix[:, 0] = rng.choice([-1, 1], size=30)
+    code = Code(matrix)
+    q = rng.random((40, 30))
+    p = solve(q, code, "least_squares")
+    assert max(_twins.kkt_residual(pi, qi, code) for pi, qi in zip(p, q, strict=True)) < 1e-11
 
 
 @pytest.mark.parametrize("name", ["one_vs_one", "one_vs_rest", "sparse_random", "bch"])

@@ -13,7 +13,7 @@ from polychotomy import CodeClassifier, TreeClassifier
 from polychotomy.codes import one_vs_one, one_vs_rest
 from polychotomy.learners import Says
 from polychotomy.readout import automatic_decoder
-from polychotomy.readout._choices import choose_calibrations, choose_rules
+from polychotomy.readout._choices import choose_rules
 from polychotomy.structures import single_node
 
 MARGIN, PROBABILITY = Says("hinge", ("margin",)), Says(None, ("probability",))
@@ -56,13 +56,6 @@ def test_learners_on_different_scales_need_probabilities():
     with pytest.raises(ValueError, match="Set 'probability' to something other than None"):
         choose_rules("auto", single_node(code), says, np.arange(3), False)
     assert choose_rules("votes", single_node(code), says, np.arange(3), False)[0] == ("votes",)
-
-
-def test_calibrations_follow_the_learners():
-    both = Says("logistic", ("margin", "probability"), trusted=True)
-    says = (MARGIN, PROBABILITY, both)
-    assert choose_calibrations("auto", says) == ("sigmoid", "sigmoid", "none")
-    assert choose_calibrations("auto", says, in_batches=True) == ("sigmoid", "none", "none")
 
 
 def test_argmax_needs_a_problem_for_each_class(iris):

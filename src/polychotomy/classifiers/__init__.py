@@ -1,4 +1,4 @@
-"""The scikit-learn estimators, and what comparisons need of them."""
+"""The scikit-learn estimators, and what others need of them."""
 
 from polychotomy.classifiers._code_classifier import CodeClassifier
 from polychotomy.classifiers._comparable import (
@@ -6,6 +6,7 @@ from polychotomy.classifiers._comparable import (
     code_of,
     cost_of,
     has_rules,
+    parts_of,
     remember_outputs,
     with_rules,
     without_probabilities,
@@ -23,6 +24,7 @@ __all__ = [
     "code_of",
     "cost_of",
     "has_rules",
+    "parts_of",
     "remember_outputs",
     "with_rules",
     "without_probabilities",

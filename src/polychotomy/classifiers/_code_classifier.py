@@ -51,7 +51,10 @@ default="one_vs_one"
         estimator minimises (hinge for SVMs, exponential for AdaBoost, whose margins are taken
         before scikit-learn divides them, logistic for logistic regression, squared for ridge) or,
         where that is not known, ``"linear"`` on the binary probabilities.
-        ``"probability"`` predicts the class with the largest probability.
+        ``"class_means"`` compares outputs with each class's mean outputs in training instead of
+        its codeword: better for weak learners of many classes, such as linear ones, at the cost
+        of O(kℓ) for each sample. ``"probability"`` predicts the class with the largest
+        probability.
     probability : str or None, default="auto"
         How class probabilities are solved for, a method of
         :func:`~polychotomy.probability.solve`. ``"auto"`` takes coupling for one-vs-one. For other
@@ -81,6 +84,12 @@ default="one_vs_one"
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, by which those of their samples are multiplied; for estimators that
         take weights. ``"balanced"`` takes n_samples / (n_classes · samples of the class).
+    reservoir : int or None, default=None
+        For :meth:`partial_fit`: how many samples of the stream are held out, at most, so that its
+        outputs can be calibrated. They are drawn at random, as many of each class as of the
+        others, and are never trained on. At least ``n_classes``; a few hundred for each class make
+        good probabilities. None: nothing is held out, and only learners with probabilities of
+        their own have some.
     n_jobs : int, optional
         Number of joblib workers for the problems, and of threads for the probabilities.
     random_state : int, RandomState instance or None, default=None
@@ -111,6 +120,9 @@ default="one_vs_one"
         What the binary outputs are: the estimator's ``decision_function`` or, from the
         probability p of the +1 side, 2p − 1 or log p/(1−p). The last serves the rules that use
         signs and only break ties by size, where 2p − 1 would round small probabilities away.
+    held_out_ : Bunch
+        With `reservoir`, the samples that are held out: `data`, `target` (their labels) and
+        `weight` (with which they stand for the stream).
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -168,6 +180,7 @@ default="one_vs_one"
         assignment: str | None = None,
         class_order: Any = None,
         class_weight: Any = None,
+        reservoir: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -181,6 +194,7 @@ default="one_vs_one"
         self.assignment = assignment
         self.class_order = class_order
         self.class_weight = class_weight
+        self.reservoir = reservoir
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -232,7 +246,7 @@ default="one_vs_one"
     ) -> Problems:
         code = self._code_for(classes, check_random_state(self.random_state))
         if isinstance(self.code, str) and code.is_one_vs_one and len(classes) >= _MANY_CLASSES:
-            refuse_pairs(code, self._base(), X, y)
+            refuse_pairs(code, self._learners()["estimator"], X, y)
         if self.assignment is not None:
             code = self._assigned(code, X, y, params)
         order = self._order(order, classes, X, y, params)
@@ -247,7 +261,7 @@ default="one_vs_one"
     def _choose_trainer(
         self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False
     ) -> Trainer:
-        learner = Learner(self._base(), "estimator", params["estimator"])
+        learner = Learner(self._learners()["estimator"], "estimator", params["estimator"])
         return self._trainer(problems, (learner,), in_batches=in_batches)
 
     def _assigned(self, code: Code, X: Any, y: Indices | None, params: Params) -> Code:

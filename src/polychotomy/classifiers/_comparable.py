@@ -1,4 +1,4 @@
-"""What comparisons need of any classifier: its code, its cost, other readouts of one training."""
+"""What others need of any classifier: its code, cost and parts, other readouts of one training."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from sklearn.base import clone
 
 from polychotomy.classifiers._reduction_classifier import ReductionClassifier
 from polychotomy.codes import Code
-from polychotomy.training import RememberedOutputs
+from polychotomy.readout import Readout
+from polychotomy.training import Problems, RememberedOutputs, TrainedProblems
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ def code_of(classifier: Any, classes: NDArray[Any], rng: Any) -> Code | None:
     Of a tree it is that of a node with two children. Raises CodeError if there is no such code.
     """
     return classifier._code_for(classes, rng) if has_rules(classifier) else None
+
+
+def parts_of(trained: Any) -> tuple[Problems, TrainedProblems, Readout]:
+    """Return the three values that a trained classifier is made of."""
+    return trained._problems, trained._trained, trained._readout
 
 
 def cost_of(trained: Any, X: Any) -> Cost:

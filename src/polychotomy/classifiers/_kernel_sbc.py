@@ -15,10 +15,10 @@ from polychotomy.classifiers._reduction_classifier import ReductionClassifier
 from polychotomy.codes import Code, DistinctProblems, describe_problems, one_vs_rest
 from polychotomy.errors import unknown_name
 from polychotomy.kernel import CouplingLearner, SharedKernelSVC, check_coupling, merged_problems
-from polychotomy.learners import NEGATIVES, Learner, Negatives, check_rows_differ
+from polychotomy.learners import Learner, Negatives, check_rows_differ
 from polychotomy.readout import Readout
 from polychotomy.structures import single_node
-from polychotomy.training import FitProgress, JointTrainer, Params, Problems, Trainer
+from polychotomy.training import JointTrainer, Params, Problems, Trainer
 
 _KERNELS = ("rbf", "linear", "poly", "precomputed")
 
@@ -183,6 +183,7 @@ default="class_frequencies"
     """
 
     _numeric = True
+    _draws_bar = False  # every solve writes a line
     _trained: Any
 
     def __init__(
@@ -268,14 +269,10 @@ default="class_frequencies"
             max_iter=self.max_iter,
             done=_write_solve if self.verbose else None,
         )
-        negatives = None
-        if self.negatives not in NEGATIVES:
-            raise unknown_name("negatives", self.negatives, NEGATIVES)
-        if self.n_negatives is not None:
-            seed = self.random_state
-            if seed is not None:
-                seed = int(check_random_state(seed).randint(2**31))
-            negatives = Negatives.of(self.n_negatives, self.negatives, len(classes), seed)
+        seed = None
+        if self.n_negatives is not None and self.random_state is not None:
+            seed = int(check_random_state(self.random_state).randint(2**31))
+        negatives = Negatives.of(self.n_negatives, self.negatives, len(classes), seed)
         distinct = DistinctProblems.each(problems.code.columns)
         return JointTrainer(Learner(svm, params=params["estimator"]), joint, distinct, negatives)
 
@@ -315,10 +312,6 @@ default="class_frequencies"
         )
         return {"estimator": svm}
 
-    def _progress(self, trainer: Trainer, splits: Any) -> FitProgress:
-        """Report to callbacks only; with `verbose`, every solve writes a line."""
-        return FitProgress(self, 1 + len(splits or ()), verbose=0)
-
     def _code_for(self, classes: NDArray[Any], rng: Any) -> Code:
         return one_vs_rest(len(classes))
 
@@ -338,7 +331,7 @@ default="class_frequencies"
             )
         return None, np.array([check_coupling(M, k) for M in given])
 
-    def _keep(self, problems: Problems, trained: Any, readout: Readout) -> Self:
+    def _keep(self, problems: Problems, trained: Any, readout: Readout, *_: Any) -> Self:
         """Keep what was fitted; warn if the coupling leaves two classes without a difference."""
         pairs = merged_problems(trained.model.best.coupling)
         if pairs:

@@ -1,31 +1,42 @@
 """What classifiers share whose binary classifier is a parameter: batches, metadata, trainers."""
 
+from numbers import Integral
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import MetaEstimatorMixin
 from sklearn.callback import with_callbacks
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
+from sklearn.utils import Bunch, check_random_state, get_tags
+from sklearn.utils.metadata_routing import (
+    UNUSED,
+    MetadataRouter,
+    MethodMapping,
+    _routing_enabled,
+    process_routing,
+)
 from sklearn.utils.metaestimators import available_if
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._reduction_classifier import ReductionClassifier
+from polychotomy.codes import check_int
 from polychotomy.learners import Learner, check_learner
 from polychotomy.structures import ordered_categories, resolve_class_order
 from polychotomy.training import (
+    FitProgress,
     JointTrainer,
     Params,
     Problems,
+    Reservoir,
     SeparateTrainer,
     Trainer,
-    check_batch_labels,
+    batch_classes,
     check_data,
+    check_labels,
     check_params,
-    check_weights,
     class_weights,
-    route_params,
+    part_of_batch,
     weigh,
 )
 
@@ -40,6 +51,7 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
     estimator: Any
     class_order: Any
     random_state: Any
+    reservoir: int | None
 
     # Weights go to the estimator, which is asked for them; they are none of our own.
     __metadata_request__fit = {"sample_weight": UNUSED}  # noqa: RUF012
@@ -53,7 +65,8 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         """Train the binary problems further on a batch of samples.
 
         Estimators learn in place: if one of them fails, others may have learnt the batch already.
-        The calibration of an earlier ``fit`` stays as it is.
+        With `reservoir`, some samples of the stream are held out, and after every batch the
+        outputs on them are calibrated anew. The calibration of an earlier ``fit`` stays as it is.
 
         Parameters
         ----------
@@ -77,20 +90,58 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         first = not self.__sklearn_is_fitted__()
         order = ordered_categories(y)
         X, y = check_data(self, X, y, reset=first)
-        labels, indices = check_batch_labels(y, classes, None if first else self.classes_)
+        known = batch_classes(classes, None if first else self.classes_)
+        labels, indices = check_labels(y, known)
         params = check_params(self, "partial_fit", X, sample_weight, fit_params)
         problems = self._lay_out(labels, order, X, None, params) if first else self._problems
         factor = class_weights(self, labels, indices)
+        reservoir, kept = self._hold_out(X, indices, len(labels), weigh(params, factor))
+        X, indices, params, factor = part_of_batch(X, indices, params, factor, kept)
         routed = self._route("partial_fit", params, factor)
         trainer: Any = self._choose_trainer(problems, routed, in_batches=True)
-        if first:
-            readout = self._choose_readout(problems, trainer, in_batches=True)
-        else:
-            readout = self._readout
-        with self._progress(trainer, None) as progress:
+        readout = None if first else self._readout
+        if readout is None:
+            readout = self._choose_readout(problems, trainer, in_batches=reservoir is None)
+        with FitProgress(self, trainer.n_tasks, self.verbose) as progress:
             before = None if first else self._trained
             trained = trainer.update(before, problems, X, indices, progress)
-        return self._keep(problems, trained, readout.calibrated(trained.counts.samples))
+        held_out = None
+        if reservoir is not None and readout.needs_calibration:
+            held_out = reservoir.outputs_of(trained, trainer.distinct, readout.kinds)
+        readout = readout.calibrated(trained.counts.samples, held_out)
+        return self._keep(problems, trained, readout, reservoir)
+
+    @property
+    def held_out_(self) -> Any:
+        """The samples that ``partial_fit`` has held out: `data`, `target`, `weight`, by name."""
+        reservoir = getattr(self, "_reservoir", None)
+        if reservoir is None:
+            raise AttributeError(
+                "Samples are held out only by partial_fit, where 'reservoir' is a number."
+            )
+        labels = self.classes_[reservoir.y]
+        return Bunch(data=reservoir.X, target=labels, weight=reservoir.stream_weight)
+
+    def _hold_out(
+        self, X: Any, y: Indices, n_classes: int, params: Params
+    ) -> tuple[Reservoir | None, NDArray[np.bool_]]:
+        """Return the samples that are held out, and which of a batch are left to train on."""
+        if self.__sklearn_is_fitted__():
+            reservoir = getattr(self, "_reservoir", None)
+        elif self.reservoir is None:
+            reservoir = None
+        else:
+            size = check_int("reservoir", self.reservoir, least=n_classes)
+            seed = 0 if self.random_state is None else self.random_state
+            if not isinstance(seed, Integral):
+                seed = check_random_state(seed).randint(2**31)
+            reservoir = Reservoir.empty(size, n_classes, int(seed))
+        if reservoir is None:
+            return None, np.ones(len(y), dtype=bool)
+        weight = params.get("sample_weight")
+        weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
+        reservoir, taken = reservoir.hold_out(X, y, weight)
+        return reservoir, ~taken
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata reach the estimator, see scikit-learn's metadata routing.
@@ -105,21 +156,22 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(**self._learners(), method_mapping=mapping)
 
-    def _base(self) -> Any:
-        """Return the binary classifier, or raise ValueError if it is none."""
-        return check_learner(self.estimator)
-
     def _learners(self) -> dict[str, Any]:
-        return {"estimator": self._base()}
+        return {"estimator": check_learner(self.estimator)}
 
     def _route(self, method: str, params: Params, factor: Array | None) -> dict[str, Params]:
-        routed = route_params(self, method, self._learners(), params)
-        return {source: weigh(each, factor) for source, each in routed.items()}
+        sources = self._learners()
+        if not _routing_enabled():
+            return dict.fromkeys(sources, weigh(params, factor))
+        routed = process_routing(self, method, **params)
+        return {source: weigh(dict(routed[source][method]), factor) for source in sources}
 
     def _order(
         self, given: Any, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
     ) -> Indices | None:
         """Return the class indices from first to last, None if nothing says their order."""
+        if self.class_order is None and given is None:
+            return None
         return resolve_class_order(
             given if self.class_order is None else self.class_order,
             classes,
@@ -153,16 +205,18 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         in_batches: bool,
     ) -> Trainer:
         """Return the trainer of independent problems: joint if the only learner is."""
-        check_weights(learners)
         code = problems.code
-        if in_batches or len(learners) > 1 or not learners[0].is_joint:
+        joint = len(learners) == 1 and learners[0].is_joint
+        if in_batches and joint:
+            joint = hasattr(learners[0].estimator, "update_joint")
+        if not joint:
             return SeparateTrainer.of(
                 code, learners, chosen, random_state=self.random_state, n_jobs=self.n_jobs
             )
-        joint = learners[0].fresh()
-        if self.n_jobs is not None and "n_jobs" in joint.get_params():
-            joint.set_params(n_jobs=self.n_jobs)
-        return JointTrainer(learners[0], joint, code.distinct)
+        learner = learners[0].fresh()
+        if self.n_jobs is not None and "n_jobs" in learner.get_params():
+            learner.set_params(n_jobs=self.n_jobs)
+        return JointTrainer(learners[0], learner, code.distinct)
 
     def _trained_estimators(self) -> list[Any]:
         """Return the trained binary classifiers, one for each distinct problem."""

@@ -19,13 +19,14 @@ from polychotomy.calibration import folds
 from polychotomy.codes import check_int
 from polychotomy.errors import unknown_name
 from polychotomy.kernel import beside, to_host
-from polychotomy.readout import NO_PROBABILITIES, Readout
+from polychotomy.readout import NO_PROBABILITIES, Readout, with_class_means
 from polychotomy.structures import ordered_categories
 from polychotomy.training import (
     Asking,
     FitProgress,
     Params,
     Problems,
+    Reservoir,
     TrainedProblems,
     Trainer,
     check_data,
@@ -44,12 +45,6 @@ def _has_probabilities(self: Any) -> bool:
     return self.probability is not None
 
 
-def _as_indices(part: Any) -> Indices:
-    """Return the indices of a part of a fold, which may be given as a mask."""
-    part = np.asarray(part)
-    return np.flatnonzero(part) if part.dtype == bool else part
-
-
 class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """A classifier made of binary problems, trained problems and a readout.
 
@@ -66,9 +61,11 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     classes_: NDArray[Any]
     problems_: list[str]
     _numeric = False  # whether all features must be numbers, whatever the learner
+    _draws_bar = True  # whether `verbose` draws a progress bar
     _problems: Problems
     _trained: TrainedProblems
     _readout: Readout
+    _reservoir: Reservoir | None
 
     @abstractmethod
     def _lay_out(
@@ -119,13 +116,18 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             problems = self._lay_out(classes, order, X, indices, weigh(params, factor))
             trainer = self._choose_trainer(problems, self._route("fit", params, factor))
             readout = self._choose_readout(problems, trainer)
-            splits = self._folds(readout, X, indices, classes)
-            with self._progress(trainer, splits) as progress:
+            splits = None
+            if readout.needs_calibration:
+                splits = list(folds(self.cv, X, indices, classes))
+            n_tasks = trainer.n_tasks * (1 + len(splits or ()))
+            with FitProgress(self, n_tasks, self.verbose and self._draws_bar) as progress:
                 trained, held_out = trainer.train(
-                    problems, X, indices, splits, readout.held_out_kinds, progress
+                    problems, X, indices, splits, readout.kinds, progress
                 )
                 ask = Asking(trained, X)
                 readout = readout.calibrated(trained.counts.samples, held_out, ask)
+                weight = weigh(params, factor).get("sample_weight")
+                readout = with_class_means(readout, ask, indices, weight, held_out)
             return self._keep(problems, trained, readout)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -410,19 +412,16 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         """Return the arguments of each learner; weights are multiplied by a factor."""
         return {"estimator": weigh(params, factor)}
 
-    def _folds(self, readout: Readout, X: Any, y: Indices, classes: NDArray[Any]) -> Any:
-        """Return the folds of the calibration; None if there is nothing to calibrate."""
-        if not readout.needs_calibration:
-            return None
-        splits = [] if self.cv is None else list(folds(self.cv, X, y, classes))
-        return [tuple(map(_as_indices, split)) for split in splits]
-
-    def _progress(self, trainer: Trainer, splits: Any) -> FitProgress:
-        return FitProgress(self, trainer.n_tasks * (1 + len(splits or ())), self.verbose)
-
-    def _keep(self, problems: Problems, trained: TrainedProblems, readout: Readout) -> Self:
+    def _keep(
+        self,
+        problems: Problems,
+        trained: TrainedProblems,
+        readout: Readout,
+        reservoir: Reservoir | None = None,
+    ) -> Self:
         """Change what is fitted, now that everything has succeeded."""
         self._problems, self._trained, self._readout = problems, trained, readout
+        self._reservoir = reservoir
         self.classes_, self.problems_ = problems.classes, list(problems.names)
         self._set_fitted()
         return self

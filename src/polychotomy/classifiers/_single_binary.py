@@ -11,19 +11,18 @@ from sklearn.utils import check_random_state
 from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
 from polychotomy.codes import Code, DistinctProblems, describe_problems
-from polychotomy.errors import unknown_name
 from polychotomy.kernel import SharedKernelSVC
 from polychotomy.learners import (
-    NEGATIVES,
     Concatenated,
     Learner,
     Negatives,
+    check_learner,
     problem_seeds,
     resolve_replication,
 )
 from polychotomy.readout import Readout
 from polychotomy.structures import single_node
-from polychotomy.training import JointTrainer, Params, Problems, Trainer, check_weights
+from polychotomy.training import JointTrainer, Params, Problems, Trainer
 
 
 class SingleBinaryClassifier(MetaReductionClassifier):
@@ -199,8 +198,9 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _base(self) -> Any:
-        return SharedKernelSVC() if self.estimator is None else super()._base()
+    def _learners(self) -> dict[str, Any]:
+        given = SharedKernelSVC() if self.estimator is None else self.estimator
+        return {"estimator": check_learner(given)}
 
     def _learns_in_batches(self) -> bool:
         return False
@@ -221,19 +221,15 @@ class SingleBinaryClassifier(MetaReductionClassifier):
     ) -> Trainer:
         assert isinstance(problems, ReplicatedProblems)
         replication, k = self._replication(), len(problems.classes)
-        negatives = None
-        if self.negatives not in NEGATIVES:
-            raise unknown_name("negatives", self.negatives, NEGATIVES)
+        negatives = Negatives.of(self.n_negatives, self.negatives, k, problems.seed)
         if self.n_negatives is not None and not replication.takes_negatives:
             raise ValueError(
                 "The 'n_negatives' parameter is for replication=Concatenated(), where a sample has "
                 f"a replica for each class; leave it out with {type(replication).__name__}()."
             )
-        if self.n_negatives is not None:
-            negatives = Negatives.of(self.n_negatives, self.negatives, k, problems.seed)
-        base, checked = self._base(), replication.checked(self._base())
+        base = self._learners()["estimator"]
+        checked = replication.checked(base)
         learner = Learner(base if k == 2 else checked, "estimator", params["estimator"])
-        check_weights([learner])
         if k == 2:
             return self._trainer(problems, (learner,), in_batches=in_batches)
         seeds = problem_seeds(self.random_state, problems.code.columns[:, :1])

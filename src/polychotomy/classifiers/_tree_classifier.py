@@ -1,7 +1,7 @@
 """``TreeClassifier``: any structure, solved along the winning path or all at once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from polychotomy.structures import (
     needs_samples,
     resolve_structure,
 )
-from polychotomy.training import Asking, Params, Problems, Trainer, check_data
+from polychotomy.training import Asking, Params, Problems, Trainer, check_data, check_labels
 
 _SOLVES = ("auto", "recursive", "most_probable", "least_squares")
 
@@ -97,6 +97,9 @@ class TreeClassifier(MetaReductionClassifier):
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, by which those of their samples are multiplied; for estimators that
         take weights. ``"balanced"`` takes n_samples / (n_classes · samples of the class).
+    reservoir : int or None, default=None
+        For :meth:`partial_fit`: how many samples of the stream are held out for the calibration,
+        see :class:`~polychotomy.CodeClassifier`.
     n_jobs : int, optional
         Number of joblib workers for the problems, and of threads for the probabilities.
     random_state : int, RandomState instance or None, default=None
@@ -126,6 +129,9 @@ class TreeClassifier(MetaReductionClassifier):
         The method in use for the probabilities of each node's children.
     class_counts_ : ndarray of shape (n_classes,)
         Training samples of each class.
+    held_out_ : Bunch
+        With `reservoir`, the samples that are held out: `data`, `target` (their labels) and
+        `weight` (with which they stand for the stream).
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -185,6 +191,7 @@ class TreeClassifier(MetaReductionClassifier):
         *,
         class_order: Any = None,
         class_weight: Any = None,
+        reservoir: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -200,6 +207,7 @@ class TreeClassifier(MetaReductionClassifier):
         self.cv = cv
         self.class_order = class_order
         self.class_weight = class_weight
+        self.reservoir = reservoir
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -255,13 +263,7 @@ class TreeClassifier(MetaReductionClassifier):
             raise ValueError("The errors of nodes need the true labels: y must not be None.")
         self._checked(X)
         X, y = check_data(self, X, y, reset=False)
-        unknown = np.setdiff1d(y, self.classes_)
-        if unknown.size:
-            raise ValueError(
-                "Every label of y must be one of the classes. "
-                f"Got {unknown.tolist()[0]!r}, which is not."
-            )
-        indices, ask = np.searchsorted(self.classes_, y), Asking(self._trained, X)
+        indices, ask = check_labels(y, self.classes_)[1], Asking(self._trained, X)
         errors = np.full(len(self._problems.nodes), np.nan)
         for i, node in enumerate(self._problems.nodes):
             samples = np.flatnonzero(node.child[indices] >= 0)
@@ -304,7 +306,7 @@ class TreeClassifier(MetaReductionClassifier):
     ) -> Trainer:
         assert isinstance(problems, StructuredProblems)
         learners, chosen = choose_learners(
-            self._base(), self.estimators, problems.structure.problems, params
+            self._learners()["estimator"], self.estimators, problems.structure.problems, params
         )
         return self._trainer(problems, learners, chosen, in_batches=in_batches)
 
@@ -315,7 +317,7 @@ class TreeClassifier(MetaReductionClassifier):
         if readout.methods is None and path in ("least_squares", "most_probable"):
             raise ValueError(f"solve={path!r} needs probabilities. {NO_PROBABILITIES}")
         if self.solve == "auto" and len(problems.nodes) > 1 and readout.methods is not None:
-            return readout.along("most_probable")
+            return replace(readout, path="most_probable")
         return readout
 
     def _set_fitted(self) -> None:

@@ -126,9 +126,10 @@ def _asked(facts: dict[str, Any]) -> str:
 
 def _cost(facts: dict[str, Any]) -> str:
     asked = f"{facts['questions']:.4g} questions per sample; " if facts["questions"] else ""
+    where = "in a fold of the cross-validation" if facts["folds"] else "what was held out"
     return (
         f"{asked}{facts['fit_seconds']:.2g} s of CPU time to train and "
-        f"{facts['predict_seconds']:.2g} s to predict in a fold of the cross-validation"
+        f"{facts['predict_seconds']:.2g} s to predict {where}"
     )
 
 
@@ -139,7 +140,8 @@ def _decoder(classifier: Any) -> str:
 def _confusions(facts: dict[str, Any], n_shown: int) -> Iterator[Text]:
     wrong, tested = facts["wrong"], facts["tested"]
     share = f"{wrong} of {tested} samples ({100 * wrong / tested:.2f} %)"
-    yield _line(f"Wrong in cross-validation: {share}" + (", most often:" if wrong else "."))
+    where = "in cross-validation" if facts["folds"] else "of what was held out of the stream"
+    yield _line(f"Wrong {where}: {share}" + (", most often:" if wrong else "."))
     for pair in facts["confused"][:n_shown]:
         yield _line(f"{pair['samples']:>6}  {pair['truth']} taken for {pair['predicted']}")
 

@@ -40,6 +40,14 @@ class FileOptions:
         with advising(**_ADVICE):
             return datasets.read(data, **vars(self))
 
+    def stream(self, data: str) -> Any:
+        """Return the samples of a file block by block."""
+        from polychotomy import datasets
+
+        given = {name: value for name, value in vars(self).items() if name != "text"}
+        with advising(**_ADVICE):
+            return datasets.stream(data, **given)
+
     def check(self, data: str) -> bool:
         """Return whether it is the name of a data set; raise an error if it is no file either."""
         from polychotomy import datasets

@@ -122,7 +122,7 @@ def train_model(
 
 
 def _used_columns(samples: Samples, rows: NDArray[Any]) -> Any:
-    """Return the samples without the columns that tell nothing about the rows of the training."""
+    """Return the samples without the columns that say nothing about the rows of the training."""
     if issparse(samples.data):
         return samples.data
     return samples.data[used_columns(samples.data.iloc[rows], samples.text)]
@@ -161,25 +161,29 @@ def _held_out(task: Task, cells: Sequence[Cell]) -> dict[str, Any]:
     truth, predicted = (
         np.concatenate([getattr(each, name) for each in own]) for name in ("truth", "predicted")
     )
-    wrong = truth != predicted
-    pairs, counts = np.unique(
-        np.column_stack([truth, predicted])[wrong], axis=0, return_counts=True
-    )
-    order = np.argsort(-counts, kind="stable")[:_MOST_CONFUSIONS]
-    names = own[0].classes
     return {
         "reduction": task.reduction,
         "base": task.base,
         "tested": len(truth),
-        "wrong": int(wrong.sum()),
-        "confused": [
-            {"truth": names[i], "predicted": names[j], "samples": int(n)}
-            for (i, j), n in zip(pairs[order], counts[order], strict=True)
-        ],
+        "wrong": int((truth != predicted).sum()),
+        "confused": confusions(truth, predicted, own[0].classes),
         "fit_seconds": float(np.median([each.fit_seconds for each in own])),
         "predict_seconds": float(np.median([each.predict_seconds for each in own])),
         "questions": None if own[0].cost is None else own[0].cost.questions,
     }
+
+
+def confusions(
+    truth: NDArray[Any], predicted: NDArray[Any], names: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return which classes are taken for which and how often, the most frequent first."""
+    pairs = np.column_stack([truth, predicted])[truth != predicted]
+    distinct, counts = np.unique(pairs, axis=0, return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:_MOST_CONFUSIONS]
+    return [
+        {"truth": names[i], "predicted": names[j], "samples": int(n)}
+        for (i, j), n in zip(distinct[order], counts[order], strict=True)
+    ]
 
 
 def _skipped(names: Sequence[str], bases: Sequence[str]) -> dict[str, str]:

@@ -38,8 +38,10 @@ from polychotomy.cli._options import (
     Tune,
     check_bases,
     check_reductions,
+    check_streamed,
     flag,
     parse_budget,
+    parse_class_order,
     split_names,
 )
 from polychotomy.cli._running import (
@@ -49,6 +51,7 @@ from polychotomy.cli._running import (
     print_not_tried,
     print_plan,
     run_with_progress,
+    show_rows,
 )
 
 if TYPE_CHECKING:
@@ -85,6 +88,10 @@ def fit_command(
     seed: Seed = 0,
     jobs: Jobs = -1,
     store: StoreFile = None,
+    stream: Annotated[
+        bool,
+        flag("--stream", "Train in one pass, block by block: for files larger than memory."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Train a model on a file of labelled samples and save it.
@@ -95,8 +102,13 @@ def fit_command(
     training of the model, which is never cut short. Interrupt it when you like: with the same
     `--store` it continues.
 
+    With `--stream`, a Parquet or CSV file is read in blocks and need not fit in memory. Nothing is
+    compared: the reduction is one_vs_one (from 51 classes on one_vs_rest) unless `--reduction`
+    names one. Some samples are held out for the probabilities and the error.
+
     Examples: `polychotomy fit land.csv -o land.skops`, `polychotomy fit land.csv --target cover
-    --base svm,boosting -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`
+    --base svm,boosting -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`,
+    `polychotomy fit big.parquet --stream -o big.skops`
     """
     from polychotomy.cli._model_files import check_learner, check_model_path, save_model
 
@@ -108,7 +120,14 @@ def fit_command(
         check_reductions([reduction], "--reduction")
     check_bases(bases, tuned=tune)
     with report_errors():
-        file.check(data)
+        known = file.check(data)
+    if stream:
+        unsuited = {"--tune": tune, "--budget": budget, "--store": store, "--text": file.text}
+        unsuited |= {"a data set": known, "several --base": len(bases) > 1}
+        check_streamed(unsuited | {"--class-order data": class_order == "data"})
+        model = _fit_stream(data, file, bases[0], reduction, class_order, seed, out)
+        _print_model(model, out, as_json)
+        return
     from polychotomy.cli._fitted_model import train_model
     from polychotomy.cli._quick_look import hint_at_learner
     from polychotomy.evaluate import Samples
@@ -136,6 +155,47 @@ def fit_command(
         )
         save_model(model, out)
         hint = hint_at_learner(Samples.of(samples)) if bases == [DEFAULT_BASE] else ""
+    _print_model(model, out, as_json)
+    if hint:
+        print_message(hint)
+
+
+def _fit_stream(
+    data: str,
+    file: FileOptions,
+    base: str,
+    reduction: str,
+    class_order: str | None,
+    seed: int,
+    out: Path,
+) -> "Model":
+    """Train and save a model in one pass over a file; when it is interrupted, nothing is saved."""
+    from polychotomy.cli._model_files import check_learner, save_model
+    from polychotomy.cli._streamed_model import train_stream
+
+    with handle_interrupts(None) as check, report_errors(), report_warnings():
+        check_learner(base)
+        stream = file.stream(data)
+        for remark in stream.remarks:
+            print_message(f"{data}: {remark}")
+        order = parse_class_order(class_order)
+        with show_rows(stream.n_samples, check) as show:
+            model = train_stream(
+                stream,
+                Path(data).name.partition(".")[0],
+                base=base,
+                reduction=reduction,
+                class_order=None if order is None else list(order),
+                seed=seed,
+                say=print_message,
+                show=show,
+            )
+        save_model(model, out)
+    return model
+
+
+def _print_model(model: "Model", out: Path, as_json: bool) -> None:
+    """Print what was trained, and what to do with it."""
     if as_json:
         typer.echo(json.dumps({"model": str(out), **model.facts}, indent=2))
     else:
@@ -144,8 +204,6 @@ def fit_command(
         name = shlex.quote(str(out))
         typer.echo(f"The model is in {out}. See it with: polychotomy explain {name}")
         typer.echo(f"Ask it about new samples with: polychotomy predict {name} FILE")
-    if hint:
-        print_message(hint)
 
 
 def _run(
@@ -324,7 +382,9 @@ def _error_text(facts: dict[str, Any]) -> str:
     from polychotomy.evaluate import DEFAULT_FOLDS
 
     how = "in five-fold cross-validation"
-    if facts["folds"] < DEFAULT_FOLDS:
+    if not facts["folds"]:
+        how = f"on {facts['tested']} samples that were held out"
+    elif facts["folds"] < DEFAULT_FOLDS:
         how = f"on {facts['folds']} of {DEFAULT_FOLDS} folds"
     text = f"Its error {how} is {100 * facts['error']:.2f} %"
     if "test_error" in facts:

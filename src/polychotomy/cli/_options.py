@@ -5,7 +5,7 @@ Help is shown without loading the library: names that it lists are written out h
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -72,6 +72,16 @@ def check_reductions(names: Sequence[str], option: str) -> None:
             Reduction.of(name)
     except (ValueError, TypeError) as error:
         raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+def check_streamed(unsuited: Mapping[str, object]) -> None:
+    """Refuse what --stream cannot do, by the name of the option."""
+    for name, given in unsuited.items():
+        if given:
+            raise typer.BadParameter(
+                f"{name} needs all samples in memory: leave it out, or --stream",
+                param_hint="--stream",
+            )
 
 
 def put_in_order(samples: "Samples", class_order: str | None) -> "Samples":

@@ -91,6 +91,33 @@ def _lines() -> "Callable[[Progress], None]":
     return show
 
 
+@contextmanager
+def show_rows(total: int, check: Callable[[], None]) -> Iterator[Callable[[int], None]]:
+    """Yield a function of the number of rows done so far, which shows it, and how fast it grows.
+
+    `check` is called each time.
+    """
+    console = Console(stderr=True)
+    start = printed = monotonic()
+    live = sys.stderr.isatty() and console.is_interactive
+    with console.status("reading") if live else nullcontext() as status:
+
+        def show(done: int) -> None:
+            nonlocal printed
+            check()
+            now = monotonic()
+            rate = done / max(now - start, 1e-9)
+            left = _time_left((total - done) / rate)
+            words = f"{done} of {total} rows, {rate:.0f} rows/s, {left}"
+            if status is not None:
+                status.update(words)
+            elif now - printed >= max(_PAUSE, _SHARE * (now - start)):
+                printed = now
+                print_message(words)
+
+        yield show
+
+
 def _last(progress: "Progress") -> str:
     last = progress.last
     return "" if last is None else f"{last.data_set}: {last.reduction}"
@@ -138,7 +165,7 @@ def print_not_tried(words: str) -> None:
 
 
 def print_message(text: str) -> None:
-    """Print a line to the standard error, apart from the results."""
+    """Print a line to the standard error, separate from the results."""
     typer.echo(printable(text), err=True)
 
 

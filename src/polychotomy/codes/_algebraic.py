@@ -52,7 +52,28 @@ def bch(n_classes: int, *, length: int | None = None, message: int | None = None
     23
     """
     k = check_int("n_classes", n_classes, least=2)
-    length, message = _choose(k, length, message)
+    if message is not None:
+        message = check_int("message", message)
+    if length is None:
+        length = _shortest_length(k if message is None else max(k, message))
+        while message is not None and message not in message_lengths(length) and length < _LONGEST:
+            length = 2 * length + 1
+    elif check_int("length", length) not in {2**r - 1 for r in _DEGREES}:
+        raise CodeError(
+            f"The 'length' parameter must be 2^r − 1 with r from {_DEGREES[0]} to "
+            f"{_DEGREES[-1]}. Got {length} instead."
+        )
+    known = [m for m in message_lengths(length) if m >= k]
+    if message is None and known:
+        message = min(known)
+    if message not in known:
+        near = sorted(sorted(known, key=lambda m: abs(m - (message or k)))[:10], reverse=True)
+        words = ", ".join(map(str, near)) + (", …" if len(known) > 10 else "")
+        raise CodeError(
+            f"A BCH code of length {length} for {k} classes needs one of its message lengths of "
+            f"at least {k}: {words or 'it has none'}. Got message={message}; "
+            "choose another 'message' or a larger 'length'."
+        )
     return _encode_units(k, length, message, name="bch")
 
 
@@ -102,33 +123,6 @@ def _shortest_length(k: int) -> int:
         f"Hamming and BCH codes are available for at most {2 ** _DEGREES[-1] - 1 - _DEGREES[-1]} "
         f"classes. Got {k}."
     )
-
-
-def _choose(k: int, length: int | None, message: int | None) -> tuple[int, int]:
-    """Return the length and the message length of the BCH code to use."""
-    if message is not None:
-        message = check_int("message", message)
-    if length is None:
-        length = _shortest_length(k if message is None else max(k, message))
-        while message is not None and message not in message_lengths(length) and length < _LONGEST:
-            length = 2 * length + 1
-    elif check_int("length", length) not in {2**r - 1 for r in _DEGREES}:
-        raise CodeError(
-            f"The 'length' parameter must be 2^r − 1 with r from {_DEGREES[0]} to "
-            f"{_DEGREES[-1]}. Got {length} instead."
-        )
-    known = [m for m in message_lengths(length) if m >= k]
-    if message is None and known:
-        message = min(known)
-    if message not in known:
-        near = sorted(sorted(known, key=lambda m: abs(m - (message or k)))[:10], reverse=True)
-        words = ", ".join(map(str, near)) + (", …" if len(known) > 10 else "")
-        raise CodeError(
-            f"A BCH code of length {length} for {k} classes needs one of its message lengths of "
-            f"at least {k}: {words or 'it has none'}. Got message={message}; "
-            "choose another 'message' or a larger 'length'."
-        )
-    return length, message
 
 
 def _encode_units(k: int, length: int, message: int, name: str) -> Code:

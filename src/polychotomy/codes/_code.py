@@ -39,6 +39,15 @@ class Code:
     name : str, default="custom"
         Name of the code. Codes with the same matrix are equal, whatever their names.
 
+    Attributes
+    ----------
+    columns : ndarray or RuleMatrix of shape (n_classes, n_problems)
+        The entries; those of large codes that follow a rule are made on demand.
+    n_classes, n_problems : int
+        k and ℓ.
+    is_searched : bool
+        Whether the best classes are found without the scores of all, as in a trellis.
+
     Raises
     ------
     CodeError
@@ -65,15 +74,22 @@ class Code:
 
     columns: Matrix | RuleMatrix = field()
     name: str = "custom"
+    n_classes: int = field(init=False)
+    n_problems: int = field(init=False)
+    is_searched: bool = field(init=False)
+    _facts: RuleFacts | None = field(init=False)
 
     def __init__(self, matrix: ArrayLike | RuleMatrix, name: str = "custom") -> None:
-        columns = matrix
-        if not isinstance(matrix, RuleMatrix):
+        own = vars(self)
+        own["columns"], own["name"] = matrix, str(name)
+        own["_facts"], own["is_searched"] = None, False
+        if isinstance(matrix, RuleMatrix):
+            own["_facts"], own["is_searched"] = matrix.facts, matrix.searches
+        else:
             entries = check_entries(matrix)
             _check_code(entries)
-            columns = _frozen(entries)
-        object.__setattr__(self, "columns", columns)
-        object.__setattr__(self, "name", str(name))
+            own["columns"] = own["matrix"] = _frozen(entries)
+        own["n_classes"], own["n_problems"] = self.columns.shape
 
     @cached_property
     def matrix(self) -> Matrix:
@@ -81,8 +97,6 @@ class Code:
 
         Large codes that follow a rule are not held as a matrix: it is made when first asked for.
         """
-        if isinstance(self.columns, np.ndarray):
-            return self.columns
         size = self.n_classes * self.n_problems
         if size > _LARGEST_MATRIX:
             raise CodeError(
@@ -90,20 +104,6 @@ class Code:
                 f"{size / 2**30:.1f} GiB. Use parts of it, code.columns[:, problems]."
             )
         return _frozen(np.asarray(self.columns))
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes, k."""
-        return self.columns.shape[0]
-
-    @property
-    def n_problems(self) -> int:
-        """Number of binary problems, ℓ."""
-        return self.columns.shape[1]
-
-    @property
-    def _facts(self) -> RuleFacts | None:
-        return self.columns.facts if isinstance(self.columns, RuleMatrix) else None
 
     @cached_property
     def is_strict(self) -> bool:
@@ -403,7 +403,7 @@ def _check_code(matrix: Matrix) -> None:
 
 
 def _frozen(entries: Matrix) -> Matrix:
-    """Return entries backed by bytes, so that nobody can make the array writeable again."""
+    """Return entries backed by bytes, so that the array cannot be made writeable again."""
     return np.frombuffer(entries.tobytes(), dtype=np.int8).reshape(entries.shape)
 
 

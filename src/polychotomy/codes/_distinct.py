@@ -1,6 +1,7 @@
 """The different binary problems of a code: equal and complementary columns merged."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ class DistinctProblems:
     index: Indices
     sign: Matrix
 
-    @property
+    @cached_property
     def first(self) -> Indices:
         """The first problem of each distinct one."""
         return np.unique(self.index, return_index=True)[1]

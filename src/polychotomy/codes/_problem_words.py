@@ -47,13 +47,10 @@ def problem_words(column: Matrix, classes: Sequence[Any] | NDArray[Any]) -> str:
     >>> problem_words(np.array([1, -1, -1, -1]), ["oak", "elm", "ash", "fir"])
     'oak against the rest'
     """
-    return " against ".join(_side_words(column, sign, classes) for sign in (1, -1))
-
-
-def _side_words(column: Matrix, sign: int, classes: Sequence[Any] | NDArray[Any]) -> str:
-    members = np.flatnonzero(column == sign)
-    if len(members) == len(column) - 1 > 1 and np.sum(column == -sign) == 1:
-        return "the rest"
-    named = ", ".join(str(classes[r]) for r in members[:_NAMED])
-    more = len(members) - _NAMED
-    return f"{named} and {more} more" if more > 0 else named
+    sides, words = [np.flatnonzero(column == sign) for sign in (1, -1)], []
+    for members, others in (sides, sides[::-1]):
+        named, more = [str(classes[r]) for r in members[:_NAMED]], len(members) - _NAMED
+        rest = len(others) == 1 and len(members) == len(column) - 1 > 1
+        side = ", ".join(named) + (f" and {more} more" if more > 0 else "")
+        words.append("the rest" if rest else side)
+    return " against ".join(words)

@@ -93,8 +93,8 @@ def resolve_code(code: Any, classes: NDArray[Any], rng: Any, name: str = "code")
     """
     k = len(classes)
     if isinstance(code, str):
-        if ALIASES.get(code, code) not in available_codes():
-            raise unknown_name(name, code, available_codes())
+        if ALIASES.get(code, code) not in _CODES:
+            raise unknown_name(name, code, _CODES)
         return make_code(code, k, random_state=rng)
     made = code(k) if callable(code) else code
     if not isinstance(made, Code):

@@ -80,7 +80,8 @@ class RuleMatrix(ABC):
         return self.entries(r[:, np.newaxis] if outer else r, s)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Matrix:
-        return self[:, :].astype(dtype or np.int8, copy=False)
+        rows, columns = np.ogrid[: self.shape[0], : self.shape[1]]
+        return self.entries(rows, columns).astype(dtype or np.int8, copy=False)
 
 
 @dataclass(frozen=True)

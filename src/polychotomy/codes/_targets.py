@@ -1,12 +1,13 @@
 """The targets of binary problems: the side of each sample in each problem, made on demand."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polychotomy.arrays import Indices, Matrix
+from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.codes._rule_matrix import RuleMatrix
 
 
@@ -27,6 +28,11 @@ class Targets:
         Which sample takes part in which problem, where training leaves some out.
     within : boolean ndarray of shape (n_samples,), optional
         Which samples take part at all; the others are held out of every problem.
+
+    Attributes
+    ----------
+    n_samples, n_problems : int
+        m, samples held out included, and ℓ.
 
     Examples
     --------
@@ -49,7 +55,12 @@ class Targets:
     kept: NDArray[np.bool_] | None = None
     within: NDArray[np.bool_] | None = None
 
+    n_samples: int = field(init=False)
+    n_problems: int = field(init=False)
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "n_samples", len(self.y))
+        object.__setattr__(self, "n_problems", self.columns.shape[1])
         shapes = {"kept": (self.n_samples, self.n_problems), "within": (self.n_samples,)}
         for name, shape in shapes.items():
             mask = getattr(self, name)
@@ -58,16 +69,6 @@ class Targets:
                     f"The {name!r} parameter must be a boolean array of shape {shape}. "
                     f"Got {mask.dtype} of shape {mask.shape}."
                 )
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples, m, those held out included."""
-        return len(self.y)
-
-    @property
-    def n_problems(self) -> int:
-        """Number of problems, ℓ."""
-        return self.columns.shape[1]
 
     def samples(self, s: int) -> Indices:
         """Return the samples that take part in problem s, in ascending order.
@@ -89,6 +90,10 @@ class Targets:
         if self.kept is not None:
             sides *= self.kept[samples, s]
         return sides
+
+    def total_weights(self, weights: Sequence[Array]) -> Array:
+        """Return the total weight of each problem's samples; `weights` has theirs for each."""
+        return np.array([w[self.samples(s)].sum() for s, w in enumerate(weights)])
 
     def block(self, problems: slice | ArrayLike, samples: ArrayLike | None = None) -> Matrix:
         """Return some columns of the targets.

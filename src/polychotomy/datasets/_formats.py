@@ -4,7 +4,7 @@ import csv
 import re
 import warnings
 from codecs import lookup
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from gzip import open as open_gzip
 from io import StringIO
@@ -22,11 +22,11 @@ from polychotomy.errors import DataError, require
 Frame = Any  # a pandas.DataFrame; pandas is imported when it is needed
 
 _MISSING = ["", "NA", "NaN", "nan", "N/A", "null", "?"]
-_TRUTH = {
+TRUTH = {
     text: text.lower() == "true" for text in ("True", "TRUE", "true", "False", "FALSE", "false")
 }
 _SAMPLE = 2**18
-_CSV = "a table of text (CSV)"
+CSV = "a table of text (CSV)"
 _DECIMAL = {mark: re.compile(rf"[-+]?\d*{re.escape(mark)}\d+") for mark in ".,"}
 
 
@@ -38,49 +38,60 @@ def read_csv(path: Path, reading: Reading) -> Frame:
     and those to keep, in which only empty fields are missing. A first column without a name
     contains row numbers and is dropped.
     """
-    with _expecting(path, _CSV):
-        rows, delimiter = _first_rows(path, reading.encoding)
-        if reading.header is True:
-            header = _header(path, rows)
-        else:
-            header = reading.names(len(rows[0]), path)
-        missing: dict[str, list[str]] = dict.fromkeys(header, _MISSING)
-        missing |= {name: [""] for name in reading.kept}
-        texts = reading.as_written
-        if reading.labelled:
-            labels = choose_target(header, reading.target, path)
-            missing[labels] = [""]
-            texts.add(labels)
+    with expecting(path, CSV):
+        options = csv_options(path, reading)
         pd = require("pandas", extra="data")
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # lines that are too long
-            frame = pd.read_csv(
-                path,
-                sep=delimiter,
-                decimal=_decimal(rows, delimiter),
-                names=header,
-                header=0 if reading.header is True else None,
-                index_col=False,
-                skipinitialspace=True,
-                keep_default_na=False,
-                na_values=missing,
-                encoding=_codec(reading.encoding),
-                low_memory=False,
-                dtype={name: str for name in header if name in texts},
-            )
-    for name in frame.columns.intersection(list(reading.nominal)):
-        if frame[name].dropna().isin(_TRUTH).all():  # as pandas does when it infers types
-            frame[name] = frame[name].map(_TRUTH)
-    return frame.drop(columns=[""]) if "" in header else frame
+            frame = pd.read_csv(path, **options)
+    for name in truth_columns(frame, reading.nominal):
+        frame[name] = frame[name].map(TRUTH)
+    return frame.drop(columns=[""]) if "" in frame.columns else frame
+
+
+def csv_options(path: Path, reading: Reading, *, whole: bool = True) -> dict[str, Any]:
+    """Return the arguments of pandas' reader for a text table, found in its first lines.
+
+    With `whole`, the rest of it is searched for characters that no text has.
+    """
+    rows, delimiter = _first_rows(path, reading.encoding, whole=whole)
+    named = reading.header is True
+    header = _header(path, rows) if named else reading.names(len(rows[0]), path)
+    missing: dict[str, list[str]] = dict.fromkeys(header, _MISSING)
+    missing |= {name: [""] for name in reading.kept}
+    texts = reading.as_written
+    if reading.labelled:
+        labels = choose_target(header, reading.target, path)
+        missing[labels] = [""]
+        texts.add(labels)
+    return {
+        "sep": delimiter,
+        "decimal": _decimal(rows, delimiter),
+        "names": header,
+        "header": 0 if named else None,
+        "index_col": False,
+        "skipinitialspace": True,
+        "keep_default_na": False,
+        "na_values": missing,
+        "encoding": _codec(reading.encoding),
+        "low_memory": False,
+        "dtype": {name: str for name in header if name in texts},
+    }
+
+
+def truth_columns(frame: Frame, nominal: Collection[str]) -> list[str]:
+    """Return the nominal columns that hold truth values, which pandas would infer."""
+    known = frame.columns.intersection(list(nominal))
+    return [name for name in known if frame[name].dropna().isin(TRUTH).all()]
 
 
 def read_parquet(path: Path, reading: Reading) -> Frame:
     """Read a Parquet file, with pyarrow."""
     with path.open("rb") as file:
         if file.read(4) != b"PAR1":
-            raise _not_what_it_says(path, "a Parquet file")
+            raise not_what_it_says(path, "a Parquet file")
     require("pyarrow", extra="parquet")
-    with _expecting(path, "a Parquet file"):
+    with expecting(path, "a Parquet file"):
         frame = require("pandas", extra="data").read_parquet(path, engine="pyarrow")
     frame.columns = [str(column) for column in frame.columns]
     return frame.reset_index(drop=True)
@@ -90,7 +101,7 @@ def read_excel(path: Path, reading: Reading) -> Frame:
     """Read the first sheet of an Excel file, with openpyxl."""
     pd = require("pandas", extra="data")
     require("openpyxl", extra="excel")
-    with _expecting(path, "an Excel file"):
+    with expecting(path, "an Excel file"):
         frame = pd.read_excel(
             path,
             header=0 if reading.header is True else None,
@@ -115,7 +126,7 @@ def read_npz(path: Path, reading: Reading) -> Frame:
 
     The features are called x1, x2, …; of arrays with more dimensions each sample is flattened.
     """
-    with _expecting(path, "a NumPy file (.npz)"), np.load(path, allow_pickle=False) as file:
+    with expecting(path, "a NumPy file (.npz)"), np.load(path, allow_pickle=False) as file:
         arrays = {name.lower(): file[name] for name in file.files}
     parts = [name for name in ("train", "test") if f"x_{name}" in arrays]
     names = [f"x_{part}" for part in parts] or ["x"]
@@ -147,7 +158,7 @@ def read_arff(path: Path, reading: Reading) -> Frame:
 
     pd = require("pandas", extra="data")
     with (
-        _expecting(path, "an ARFF file of numeric and nominal attributes"),
+        expecting(path, "an ARFF file of numeric and nominal attributes"),
         _text(path, reading.encoding) as file,
     ):
         # SciPy stores nominal values as ASCII, so other letters are written as numbers.
@@ -172,7 +183,7 @@ def read_libsvm(path: Path) -> tuple[Any, Array]:
     from scipy.sparse import csr_array
     from sklearn.datasets import load_svmlight_file
 
-    with _expecting(path, "a LIBSVM file"):
+    with expecting(path, "a LIBSVM file"):
         X, y = load_svmlight_file(str(path))
     small = max(X.nnz, *X.shape) < 2**31
     kind = np.int32 if small else np.int64  # many learners take no others than 32 bits
@@ -198,17 +209,17 @@ READERS: dict[str, Callable[[Path, Reading], Frame]] = {
 SPARSE = (".libsvm", ".svmlight", ".svm")
 
 
-def _first_rows(path: Path, encoding: str) -> tuple[list[list[str]], str]:
+def _first_rows(path: Path, encoding: str, *, whole: bool) -> tuple[list[list[str]], str]:
     """Return the fields of the first lines, and their delimiter."""
     with _text(path, encoding) as file:
         sample = file.read(_SAMPLE)
-        while part := file.read(_SAMPLE):
+        while whole and (part := file.read(_SAMPLE)):
             if "\0" in part:
-                raise _not_what_it_says(path, _CSV, "it contains a NUL character")
+                raise not_what_it_says(path, CSV, "it contains a NUL character")
     if not sample.strip():
         raise DataError(f"{path} is empty.")
     if any(ord(c) < 32 and c not in "\t\n\r\f" for c in sample):
-        raise _not_what_it_says(path, _CSV)
+        raise not_what_it_says(path, CSV)
     cut = len(sample) == _SAMPLE
     tables = {d: _fields(sample, d, cut=cut) for d in ",;\t|"}
 
@@ -280,7 +291,7 @@ def _codec(encoding: str) -> str:
 
 
 @contextmanager
-def _expecting(path: Path, kind: str) -> Iterator[None]:
+def expecting(path: Path, kind: str) -> Iterator[None]:
     """Turn a parser's exception into a DataError with a message for the user."""
     try:
         yield
@@ -295,10 +306,10 @@ def _expecting(path: Path, kind: str) -> Iterator[None]:
             argument="encoding",
         ) from error
     except Exception as error:  # a damaged file can make any part of a parser fail
-        raise _not_what_it_says(path, kind, str(error)) from error
+        raise not_what_it_says(path, kind, str(error)) from error
 
 
-def _not_what_it_says(path: Path, kind: str, reason: str = "") -> DataError:
+def not_what_it_says(path: Path, kind: str, reason: str = "") -> DataError:
     lines = " ".join(reason.split())
     return DataError(
         f"{path} is not {kind}, or is damaged" + (f": {lines[:200]}" if lines else ".")

@@ -105,7 +105,7 @@ def read(
         encoding=encoding,
         header=header,
     )
-    return _sparse_bunch(path, reading) if _ending(path) in SPARSE else _bunch(path, reading)
+    return _sparse_bunch(path, reading) if file_ending(path) in SPARSE else _bunch(path, reading)
 
 
 def read_features(
@@ -173,7 +173,7 @@ def read_features(
     """
     path = Path(path)
     pd = require("pandas", extra="data")
-    if _ending(path) in SPARSE:
+    if file_ending(path) in SPARSE:
         X, y = read_libsvm(path)
         if sparse is not None:
             return _as_wide(X, sparse)
@@ -206,6 +206,23 @@ def read_features(
             f"{path} must have the columns {listed(names)}. It lacks {listed(lacking)}."
         )
     kept = {name: _texts(frame[name]) for name in keep if name in frame}
+    return as_features(frame, names, nominal, text, dates or {}, path).assign(**kept)
+
+
+def as_features(
+    frame: Any,
+    names: Sequence[str],
+    nominal: Collection[str],
+    text: Collection[str],
+    dates: Mapping[str, str],
+    path: Any,
+    start: int = 0,
+) -> Any:
+    """Return these columns of a frame as features; raise DataError for values that are none.
+
+    `start` is the number of rows of the file before those of the frame.
+    """
+    pd = require("pandas", extra="data")
     frame = frame[list(names)].copy()
     text, nominal = set(text), set(nominal)  # there may be thousands
     for name in names:
@@ -213,12 +230,13 @@ def read_features(
             frame[name] = frame[name].astype(object)
         elif name in nominal:
             frame[name] = _nominal(frame[name])
-        elif dates and name in dates:
-            frame[name] = _checked(frame[name], as_days(frame[name], dates[name]), "dates", path)
+        elif name in dates:
+            days = as_days(frame[name], dates[name])
+            frame[name] = _checked(frame[name], days, "dates", path, start)
         elif frame[name].dtype.kind not in "iuf" or np.isinf(frame[name].to_numpy()).any():
             numbers = pd.to_numeric(frame[name], errors="coerce").astype(float)
-            frame[name] = _checked(frame[name], numbers, "finite numbers", path)
-    return frame.assign(**kept)
+            frame[name] = _checked(frame[name], numbers, "finite numbers", path, start)
+    return frame
 
 
 def _texts(column: Any) -> Any:
@@ -237,18 +255,18 @@ def _nominal(column: Any) -> Any:
     return column.astype("category")
 
 
-def _checked(column: Any, numbers: Any, what: str, path: Path) -> Any:
+def _checked(column: Any, numbers: Any, what: str, path: Any, start: int) -> Any:
     """Return the numbers, or raise DataError for the first value of the column that is not one."""
     wrong = np.flatnonzero((numbers.isna() & column.notna()) | np.isinf(numbers))
     if wrong.size:
         raise DataError(
             f"The column {column.name!r} of {path} must contain {what}. "
-            f"Got {str(column.iloc[wrong[0]])[:50]!r} in row {wrong[0] + 1}."
+            f"Got {str(column.iloc[wrong[0]])[:50]!r} in row {start + wrong[0] + 1}."
         )
     return numbers
 
 
-def _ending(path: Path) -> str:
+def file_ending(path: Path) -> str:
     """Return the ending of a file that exists, without .gz, or raise DataError."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
@@ -265,7 +283,7 @@ def _ending(path: Path) -> str:
 
 def _frame(path: Path, reading: Reading) -> Any:
     """Return all columns of a file."""
-    frame = READERS[_ending(path)](path, reading)
+    frame = READERS[file_ending(path)](path, reading)
     check_names(list(frame.columns), path)
     if len(frame) == 0:
         raise DataError(f"{path} has no rows.")
@@ -285,7 +303,7 @@ def _bunch(path: Path, reading: Reading) -> Any:
     frame = frame.drop(columns=[target, *split, *reading.drop])
     empty = frame.columns[frame.isna().all()]
     frame = frame.drop(columns=empty)
-    dates = _dates_to_days(frame, [*reading.nominal, *reading.text])
+    dates = dates_to_days(frame, [*reading.nominal, *reading.text])
     check_features(frame, path)
     for said, names in {
         "Left out, since all values are missing": list(empty),
@@ -363,7 +381,7 @@ def _split(frame: Any) -> tuple[Any, Any, list[str]]:
     return np.flatnonzero(part == "train"), np.flatnonzero(part == "test"), ["split"]
 
 
-def _dates_to_days(frame: Any, others: Collection[str]) -> dict[str, str]:
+def dates_to_days(frame: Any, others: Collection[str]) -> dict[str, str]:
     """Turn dates into numbers, and return how they were written."""
     dates = {}
     kinds = frame.dtypes

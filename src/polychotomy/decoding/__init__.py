@@ -1,6 +1,6 @@
 """Decoding: from binary outputs to class scores, a class, or a rejection."""
 
-from polychotomy.decoding._best_classes import best_classes, largest, searches
+from polychotomy.decoding._best_classes import best_classes, largest
 from polychotomy.decoding._losses import LOSSES, Loss
 from polychotomy.decoding._reject import accepted_by_confidence, accepted_by_votes
 from polychotomy.decoding._rules import (
@@ -27,5 +27,4 @@ __all__ = [
     "ddag",
     "decode",
     "largest",
-    "searches",
 ]

@@ -8,11 +8,6 @@ from polychotomy.codes import Code, RuleMatrix
 from polychotomy.decoding._rules import TERMS, check_outputs, decode
 
 
-def searches(code: Code) -> bool:
-    """Whether the best classes of a code are found without looking at all, as in a trellis."""
-    return isinstance(code.columns, RuleMatrix) and code.columns.searches
-
-
 def best_classes(outputs: ArrayLike, code: Code, rule: str, n_best: int) -> tuple[Indices, Array]:
     """Return the classes with the largest scores, the best first, and these.
 
@@ -39,8 +34,7 @@ def best_classes(outputs: ArrayLike, code: Code, rule: str, n_best: int) -> tupl
     >>> best_classes([[0.5, -2.0, 0.7]], make_code("one_vs_rest", 3), "linear", 2)
     (array([[2, 0]]), array([[2.2, 1.8]]))
     """
-    if searches(code) and rule in TERMS:
-        assert isinstance(code.columns, RuleMatrix)
+    if isinstance(code.columns, RuleMatrix) and code.is_searched and rule in TERMS:
         return code.columns.best(*TERMS[rule](check_outputs(outputs, code.columns)), n_best)
     return largest(decode(outputs, code, rule), n_best)
 

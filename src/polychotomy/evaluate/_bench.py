@@ -188,8 +188,8 @@ class Bench:
     ) -> tuple[Any, float]:
         model = trained_for(alike).set_params(**tuned)
         X, y, params = self._training(task)
-        # Alone or beside others, kernel rows are laid out alike: not a bit may depend on it. Tuned
-        # methods share none, and train faster on rows of their own, laid out for their problems.
+        # With or without other tasks, kernel rows have one layout, so that no bit depends on it.
+        # Tuned methods share none, and train faster on rows laid out for their own problems.
         own = task.tuner is not None and not task.tuner.as_published
         with shared_rows(X, y) if trains_jointly(model) and not own else nullcontext():
             start = process_time()

@@ -87,7 +87,7 @@ class Store:
         if not create and not self.path.exists():
             raise StoreError(f"There is no store {self.path}.")
         self._check_beginning()
-        with self._telling():
+        with self._explained():
             self._database = sqlite3.connect(self.path, timeout=timeout, isolation_level=None)
             try:
                 if self._is_new():
@@ -108,7 +108,7 @@ class Store:
         self._database.close()
 
     def __len__(self) -> int:
-        with self._telling():
+        with self._explained():
             return int(self._value("SELECT count(*) FROM cells"))
 
     def add(self, cell: Cell) -> None:
@@ -117,7 +117,7 @@ class Store:
         values += [getattr(cell.cost, name, None) for name in _COUNTS]
         columns = [*_COLUMNS, *_COUNTS.values()]
         places = ", ".join("?" * len(columns))
-        with self._telling():
+        with self._explained():
             if self._value("PRAGMA user_version") == _FIRST_SCHEMA:
                 self._add_counts()
             self._database.execute(
@@ -126,7 +126,7 @@ class Store:
 
     def keys(self) -> set[str]:
         """Return the keys of all cells."""
-        with self._telling():
+        with self._explained():
             return {key for (key,) in self._database.execute("SELECT key FROM cells")}
 
     def get(self, key: str) -> Cell:
@@ -145,7 +145,7 @@ class Store:
         yield from self._select(f"WHERE {clause}" if clause else "", list(given.values()))
 
     def _select(self, clause: str, values: list[str]) -> Iterator[Cell]:
-        with self._telling():
+        with self._explained():
             counted = self._value("PRAGMA user_version") != _FIRST_SCHEMA
             columns = [*_COLUMNS, *(_COUNTS.values() if counted else ())]
             query = f"SELECT {', '.join(columns)} FROM cells {clause} {_ORDER}"
@@ -178,16 +178,16 @@ class Store:
         self._log_ahead(timeout)
         self._database.execute("BEGIN IMMEDIATE")
         with self._database:
-            if self._is_new():  # nobody else was faster
+            if self._is_new():  # no other process was faster
                 self._database.execute(_TABLE)
                 self._database.execute(f"PRAGMA application_id = {_APPLICATION}")
                 self._database.execute(f"PRAGMA user_version = {_SCHEMA}")
 
     def _add_counts(self) -> None:
-        """Bring a file of the first schema to the present one, in one transaction."""
+        """Convert a file of the first schema to the present one, in one transaction."""
         self._database.execute("BEGIN IMMEDIATE")
         with self._database:
-            if self._value("PRAGMA user_version") == _FIRST_SCHEMA:  # nobody else was faster
+            if self._value("PRAGMA user_version") == _FIRST_SCHEMA:  # no other process was faster
                 for column in _COUNTS.values():
                     self._database.execute(f"ALTER TABLE cells ADD COLUMN {column} REAL")
                 self._database.execute(f"PRAGMA user_version = {_SCHEMA}")
@@ -224,8 +224,8 @@ class Store:
             raise StoreError(f"{self.path} is damaged. {_ASIDE}")
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """Tell SQLite's complaints as what they mean for the user."""
+    def _explained(self) -> Iterator[None]:
+        """Raise SQLite's errors as a StoreError that says what to do."""
         try:
             yield
         except sqlite3.Error as error:

@@ -188,7 +188,7 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         rounds: int,
         patience: int,
     ) -> dict[tuple[float, ...], int]:
-        """Bring all parameters to their best positions; return the row of every attempt."""
+        """Move all parameters to their best positions; return the row of every attempt."""
         seen: dict[tuple[float, ...], int] = {}
 
         def score(name: str, position: float) -> tuple[float, float]:

@@ -303,7 +303,7 @@ def _compute_group(group: Sequence[Task], shared: Mapping[str, Samples]) -> list
 
 
 def _clock(
-    total: int, missing: int, tell: Callable[[Progress], None] | None
+    total: int, missing: int, report: Callable[[Progress], None] | None
 ) -> Callable[[Cell | Failure | None], None]:
     """Return a function that counts finished cells, and estimates how long the rest will take."""
     start, ticks = monotonic(), 0
@@ -312,8 +312,8 @@ def _clock(
         nonlocal ticks
         ticks += outcome is not None
         left = (monotonic() - start) / ticks * (missing - ticks) if ticks else None
-        if tell is not None:
-            tell(Progress(total - missing + ticks, total, left, outcome))
+        if report is not None:
+            report(Progress(total - missing + ticks, total, left, outcome))
 
     tick(None)
     return tick

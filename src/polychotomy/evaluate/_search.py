@@ -114,7 +114,7 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     verbose : int, default=0
         If positive, report each finished fold on the standard error stream.
     error_score : "raise" or float, default=nan
-        What stands for the score of a reduction that fails on a fold; one with NaN is not chosen.
+        The score of a reduction that fails on a fold; one with NaN is not chosen.
 
     Attributes
     ----------

@@ -154,7 +154,7 @@ def comparisons(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
         settings = cell.settings
         words = [settings["protocol"], f"tuning {settings['tuning']}", f"seed {cell.seed}"]
         groups.setdefault(", ".join([*words, *versions]), []).append(cell)
-    return {words: _told_apart(group) for words, group in groups.items()}
+    return {words: _with_different_names(group) for words, group in groups.items()}
 
 
 def rank_digits(rows: Iterable[Row]) -> int:
@@ -163,7 +163,7 @@ def rank_digits(rows: Iterable[Row]) -> int:
     return max((2 if 2 * rank % 1 else int(rank % 1 > 0) for rank in ranks), default=0)
 
 
-def _told_apart(cells: list[Cell]) -> list[Cell]:
+def _with_different_names(cells: list[Cell]) -> list[Cell]:
     contents: dict[str, set[str]] = {}
     for cell in cells:
         contents.setdefault(cell.data_set, set()).add(cell.settings["data"])

@@ -103,6 +103,9 @@ class Device(Protocol):
     ) -> None:
         """Add the kernel rows of what changed to the outputs G of the listed problems."""
 
+    def mix(self, state: "State") -> None:
+        """Write the outputs f = M G of coupled problems."""
+
     def gaussian(self, products: Any, own: Any, squares: Any, gamma: float) -> None:
         """Turn products of samples into values of the Gaussian kernel, in place."""
 
@@ -231,6 +234,12 @@ class Cuda:
         arguments += (np.int32(len(groups)), np.int64(state.length), *changes, state.G)
         run = _functions(K.dtype.type, state.blocks.shape[1] // THREADS)
         run("add_changes", (-(-m // (THREADS * _COLUMNS)), len(problems)), arguments)
+
+    def mix(self, state: "State") -> None:
+        """Write the outputs f = M G of coupled problems."""
+        n, m = state.y.shape
+        arguments = (state.M, state.G, np.int32(n), np.int32(m), state.f)
+        _functions(np.float32, 1)("mix_outputs", (-(-m // THREADS), n), arguments)
 
     def gaussian(self, products: Any, own: Any, squares: Any, gamma: float) -> None:
         """Turn products of samples into values of the Gaussian kernel, in place."""

@@ -16,12 +16,14 @@ from polychotomy.kernel._device import Device
 from polychotomy.kernel._device_rows import DeviceRows, upload
 from polychotomy.kernel._device_solver import solve_on_device
 from polychotomy.kernel._functions import Kernel
-from polychotomy.kernel._kernel_rows import KernelRows
+from polychotomy.kernel._kernel_rows import KernelRows, row_bytes
 from polychotomy.kernel._kernel_store import KernelStore, active_store, spread
 from polychotomy.kernel._uncoupled import Solution, solve_apart
+from polychotomy.memory import check_room
 
 _SMALL_SEGMENT = 64
 _ROOM = 1024.0
+_NUMBERS = 5  # for each sample of each problem, in double precision
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ def solve(
     store = active_store() if kernel.name != "precomputed" else None
     place = None if store is None else store.place(X)
     if solver.device is None:
+        _check_memory(problems.targets)
         where = one_blas_thread()  # the threads are over problems
     else:
         where = solver.device.guarded(X.shape[0] ** 2 * np.dtype(kernel.dtype).itemsize)
@@ -111,6 +114,19 @@ def solve(
         if store is not None and place is not None:
             return _solve_in_store(store, place, kernel, problems, solver, start)
         return _solve_sorted(kernel, X, problems, solver, start)
+
+
+def _check_memory(targets: NDArray[np.int8]) -> None:
+    """Raise NotEnoughMemoryError if what is kept of samples and problems cannot fit in memory."""
+    check_room(
+        {
+            "the least number of kernel rows": row_bytes(len(targets)),
+            "coefficients and outputs": _NUMBERS * 8 * int(np.count_nonzero(targets)),
+        },
+        "Take a code of fewer problems, or fewer samples; probability=None leaves out the problems "
+        "of the calibration. For more samples, replace the kernel by features: Nystroem, then "
+        "SharedLinear.",
+    )
 
 
 def _solve_in_store(

@@ -44,6 +44,11 @@ class JointSVC:
         self.dual_objective_, self.duality_gap_ = solution.objectives, solution.gaps
         self.coefficients_, self.products_ = solution.coefficients, solution.products
 
+    @property
+    def model(self) -> KernelModel:
+        """The support vectors of all problems, and their weights."""
+        return self._model
+
     def outputs(self, X: Any) -> Any:
         """Return the outputs of all problems, a column for each.
 

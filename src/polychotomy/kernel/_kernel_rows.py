@@ -41,6 +41,11 @@ def free_memory() -> None:
         _spare.clear()
 
 
+def row_bytes(m: int) -> int:
+    """Return the bytes of the least number of rows that are kept of m samples."""
+    return 4 * min(m, _LEAST_ROWS) * padded(m)
+
+
 class KernelRows:
     """A cache of kernel rows, shared by all problems and safe under threads.
 

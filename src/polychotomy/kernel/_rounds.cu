@@ -502,6 +502,16 @@ extern "C" __global__ void add_changes(
     for (int k = 0; k < COLUMNS; k++) if (first + k < m) f[(long long)s * m + first + k] += sum[k];
 }
 
+// Write the outputs f = M G of coupled problems: the samples of a block of threads in one problem.
+extern "C" __global__ void mix_outputs(const double* M, const double* G, int n_problems, int m, double* f)
+{
+    int p = blockIdx.x * THREADS + threadIdx.x, t = blockIdx.y;
+    if (p >= m) return;
+    double sum = 0;
+    for (int s = 0; s < n_problems; s++) sum += M[t * n_problems + s] * G[(long long)s * m + p];
+    f[(long long)t * m + p] = sum;
+}
+
 // Turn products of samples into the values of a Gaussian kernel.
 extern "C" __global__ void gaussian_from_products(
     KERNEL* products, long long stride, const KERNEL* own, const KERNEL* squares, KERNEL gamma)

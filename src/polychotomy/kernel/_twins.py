@@ -147,6 +147,10 @@ class HostDevice:
                 entry = g * state.length + p
                 state.G[entry // m] += weight * K[slot[entry % m], :m]
 
+    def mix(self, state: State) -> None:
+        """Write the outputs f = M G of coupled problems."""
+        state.f[:] = state.M @ state.G
+
     def gaussian(self, products: Any, own: Any, squares: Any, gamma: float) -> None:
         """Turn products into values of the Gaussian kernel, in place."""
         products[:] = rbf_from_products(products, own, squares, gamma)

@@ -9,16 +9,16 @@ from polychotomy.learners._learner import (
     TrainedProblem,
     check_learner,
     has_trusted_probabilities,
+    margin_factor,
     minimised_loss,
     problem_seeds,
     with_options,
 )
-from polychotomy.learners._negatives import NEGATIVES, Negatives
+from polychotomy.learners._negatives import Negatives
 from polychotomy.learners._replicas import (
     Concatenation,
     Placement,
     ReplicaLearner,
-    Replicas,
     ReplicatedModel,
 )
 from polychotomy.learners._replication import (
@@ -31,7 +31,6 @@ from polychotomy.learners._replication import (
 )
 
 __all__ = [
-    "NEGATIVES",
     "Concatenated",
     "Concatenation",
     "JointLearner",
@@ -40,7 +39,6 @@ __all__ = [
     "Negatives",
     "Placement",
     "ReplicaLearner",
-    "Replicas",
     "ReplicatedModel",
     "Says",
     "SingleCall",
@@ -50,6 +48,7 @@ __all__ = [
     "check_learner",
     "check_rows_differ",
     "has_trusted_probabilities",
+    "margin_factor",
     "minimised_loss",
     "problem_seeds",
     "resolve_extension",

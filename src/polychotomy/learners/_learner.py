@@ -2,7 +2,7 @@
 
 import re
 from ast import literal_eval
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 from zlib import crc32
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import _routing_enabled
+from sklearn.utils.validation import has_fit_parameter
 
 from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.codes import RuleMatrix, column_blocks
 
 _PAIR = re.compile(r"\w+=\S.*", re.DOTALL)
 _LONGEST_OPTIONS = 1000
+_KINDS = (is_classifier, is_regressor)
 
 _LOSS_OF = {
     "AdaBoostClassifier": "exponential",
@@ -96,7 +99,7 @@ class Says(NamedTuple):
 class JointLearner(Protocol):
     """A classifier that trains all problems at once.
 
-    Beside ``fit`` and the other methods of a binary classifier it has ``fit_joint(X, targets,
+    Besides ``fit`` and the other methods of a binary classifier it has ``fit_joint(X, targets,
     sample_weight=None, done=None)``. `targets` is an int8 array of −1, 0 and +1 of shape
     (n_samples, n_problems), the problems of calibration folds as further columns; `done` is called
     with the number of each problem that is solved. It returns a model with ``outputs(X)`` of shape
@@ -121,11 +124,37 @@ class Learner:
         The parameter it comes from, to which metadata are routed.
     params : mapping
         Arguments of its ``fit``, one value per sample where they are arrays.
+    is_frozen : bool
+        Whether it is trained already, and used as it is.
+    is_joint : bool
+        Whether it trains all problems at once; a frozen learner is never trained.
+
+    Raises
+    ------
+    ValueError
+        It is given weights that its ``fit`` does not take.
     """
 
     estimator: Any
     source: str = "estimator"
     params: Mapping[str, Any] = field(default_factory=dict)
+    is_frozen: bool = field(init=False)
+    is_joint: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        frozen = isinstance(self.estimator, FrozenEstimator)
+        object.__setattr__(self, "is_frozen", frozen)
+        object.__setattr__(
+            self, "is_joint", isinstance(self.estimator, JointLearner) and not frozen
+        )
+        if "sample_weight" not in self.params or _routing_enabled():  # then scikit-learn checks
+            return
+        if not has_fit_parameter(self.estimator, "sample_weight"):
+            raise ValueError(
+                f"{type(self.estimator).__name__} takes no sample_weight. Leave the weights (or "
+                "'class_weight') out, take another estimator or, for a pipeline, use "
+                "scikit-learn's metadata routing."
+            )
 
     @property
     def says(self) -> Says:
@@ -134,16 +163,6 @@ class Learner:
         kinds = tuple(kind for kind, name in methods.items() if hasattr(self.estimator, name))
         trusted = "probability" in kinds and has_trusted_probabilities(self.estimator)
         return Says(minimised_loss(self.estimator), kinds, trusted, type(self.estimator).__name__)
-
-    @property
-    def is_frozen(self) -> bool:
-        """Whether it is trained already, and used as it is."""
-        return isinstance(self.estimator, FrozenEstimator)
-
-    @property
-    def is_joint(self) -> bool:
-        """Whether it trains all problems at once; a frozen learner is never trained."""
-        return isinstance(self.estimator, JointLearner) and not self.is_frozen
 
     def fresh(self, seed: int | None = None) -> Any:
         """Return a clone; its unset ``random_state`` parameters are drawn from `seed`, if given."""
@@ -195,17 +214,14 @@ class TrainedProblem(NamedTuple):
             return np.full(X.shape[0], {"margin": 0.0, "probability": 0.5, "side": -1.0}[kind])
         if self.kernel_columns is not None:
             X = X[:, self.kernel_columns]
+        sign = -1.0 if self.turned else 1.0
         if kind == "side":
             plus = np.asarray(self.estimator.predict(X)) == self.estimator.classes_[1]
-            return np.where(plus, 1.0, -1.0) * self._sign
+            return np.where(plus, sign, -sign)
         if kind == "margin":
             margins = self._columns("decision_function", X, width=1)[:, 0]
-            return margins * (self._sign * _factor(self.estimator))
+            return margins * (sign * margin_factor(self.estimator))
         return self._columns("predict_proba", X, width=2)[:, 0 if self.turned else 1]
-
-    @property
-    def _sign(self) -> float:
-        return -1.0 if self.turned else 1.0
 
     def _columns(self, method: str, X: Any, width: int) -> Array:
         """Return what a method gives for X, which must have the right shape."""
@@ -238,10 +254,13 @@ def check_learner(estimator: Any, *, name: str = "estimator") -> Any:
         from sklearn.linear_model import LogisticRegression
 
         return LogisticRegression()
-    instance = not isinstance(estimator, type) and hasattr(estimator, "fit")
-    if not instance or not _is(is_classifier, estimator):
+    try:
+        kinds = [not isinstance(estimator, type) and is_a(estimator) for is_a in _KINDS]
+    except (AttributeError, TypeError):
+        kinds = [False, False]
+    if not (kinds[0] and hasattr(estimator, "fit")):
         reason = ""
-        if instance and _is(is_regressor, estimator):
+        if kinds[1]:
             reason = (
                 " A regressor predicts numbers, not sides: for least squares on ±1 take "
                 "RidgeClassifier(), otherwise the classifier of its kind."
@@ -371,7 +390,7 @@ def _innermost(estimator: Any) -> Any:
             return estimator
 
 
-def _factor(trained: Any) -> float:
+def margin_factor(trained: Any) -> float:
     """Return what a margin is multiplied by to be that of the learner's loss.
 
     scikit-learn's AdaBoost divides 2 Σ w_t h_t, w_t = 2 α_t, by Σ w_t; the exponential loss is that
@@ -381,13 +400,6 @@ def _factor(trained: Any) -> float:
     if any(ancestor.__name__ == "AdaBoostClassifier" for ancestor in type(learner).__mro__):
         return float(np.sum(learner.estimator_weights_)) / 4
     return 1.0
-
-
-def _is(kind: Callable[[Any], Any], estimator: Any) -> bool:
-    try:
-        return bool(kind(estimator))
-    except (AttributeError, TypeError):
-        return False
 
 
 def _name(estimator: Any) -> str:

@@ -4,7 +4,7 @@ Every sample has a replica for each problem of a code; training takes those whos
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 from warnings import warn
 
 import numpy as np
@@ -16,27 +16,11 @@ from sklearn.utils.validation import _check_method_params
 from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.codes import Code
 from polychotomy.learners._learner import TrainedProblem
+from polychotomy.memory import check_room
 
 _BLOCK_VALUES = 2**23
 _ROWS_AT_A_TIME = 4096
 _LOOKED_AT = 200
-
-
-class Replicas(Protocol):
-    """A way to make replicas: features from a sample and a problem."""
-
-    @property
-    def code(self) -> Code:
-        """The side of each class in each problem."""
-        ...
-
-    def make(self, X: Any, sample: Indices, problem: Indices) -> Any:
-        """Return the replicas of samples for problems, given pairwise."""
-        ...
-
-    def outputs(self, trained: TrainedProblem, X: Any, kind: str) -> Array:
-        """Return what a learner says of all replicas, a column for each problem."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +63,11 @@ class Concatenation:
             Z[some, :d] = X[sample[some]]
             Z[some, d:] = A[problem[some]]
         return Z
+
+    def n_bytes(self, X: Any, n_replicas: int) -> int:
+        """Return what so many replicas of samples take in memory."""
+        d = X.nnz // max(1, X.shape[0]) if _is_sparse(X) else X.shape[1]
+        return n_replicas * (d + self.appended.shape[1] * (not _is_sparse(X))) * X.itemsize
 
     def outputs(self, trained: TrainedProblem, X: Any, kind: str) -> Array:
         """Return what a learner says of all replicas; some samples' at a time."""
@@ -131,6 +120,11 @@ class Placement:
             _placed(augmented, first[problem], k) - _placed(augmented, second[problem], k)
         )
 
+    def n_bytes(self, X: Any, n_replicas: int) -> int:
+        """Return what so many replicas of samples take in memory: numbers and their columns."""
+        d = X.nnz // max(1, X.shape[0]) if _is_sparse(X) else X.shape[1]
+        return n_replicas * 2 * d * (8 + 4)
+
     def outputs(self, trained: TrainedProblem, X: Any, kind: str) -> Array:
         """Return what a learner says of all replicas; some samples' at a time."""
         k, p = self.code.matrix.shape
@@ -171,7 +165,7 @@ class ReplicatedModel:
     """One classifier that was trained on replicas: it answers all problems."""
 
     trained: TrainedProblem
-    replicas: Replicas
+    replicas: Concatenation | Placement
 
     @property
     def classifier(self) -> Any:
@@ -199,7 +193,7 @@ class ReplicaLearner:
     """
 
     classifier: Any
-    replicas: Replicas
+    replicas: Concatenation | Placement
 
     couples: ClassVar[bool] = True
 
@@ -207,8 +201,15 @@ class ReplicaLearner:
         self, X: Any, targets: Matrix, *, like: Any = None, **params: Any
     ) -> ReplicatedModel:
         """Train on the replicas whose target is not 0; `like` is not used."""
+        given = as_array(X)
+        size = self.replicas.n_bytes(given, int(np.count_nonzero(targets)))
+        check_room(
+            {"the replicas of the samples": size},
+            "Train on fewer replicas by 'n_negatives', on fewer samples or on numbers in single "
+            "precision; or take a SharedKernelSVC, which needs no replicas.",
+        )
         sample, problem = np.nonzero(targets)
-        Z = self.replicas.make(as_array(X), sample, problem)
+        Z = self.replicas.make(given, sample, problem)
         labels = (targets[sample, problem] > 0).astype(int)
         learner = clone(self.classifier)
         try:

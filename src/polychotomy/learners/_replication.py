@@ -22,10 +22,28 @@ from polychotomy.codes import (
 )
 from polychotomy.errors import unknown_name
 from polychotomy.learners._additive import additive_kind, why_not_replicated
-from polychotomy.learners._replicas import Concatenation, Placement, ReplicaLearner, Replicas
+from polychotomy.learners._replicas import Concatenation, Placement, ReplicaLearner
 
 
-class Concatenated(BaseEstimator):
+class Appending(BaseEstimator):
+    """Replicas with appended features, without making them where the learner can do that."""
+
+    def checked(self, estimator: Any) -> Any:
+        """Return the learner, or raise ValueError if it cannot be trained on such replicas."""
+        suits = getattr(estimator, "appends_features", False)
+        if reason := "" if suits else why_not_replicated(estimator):
+            raise ValueError(reason)
+        return estimator
+
+    def joint_learner(self, estimator: Any, replicas: Any) -> Any:
+        """Return what trains the learner on all replicas."""
+        joint = None
+        if hasattr(estimator, "concatenated") and not isinstance(estimator, FrozenEstimator):
+            joint = estimator.concatenated(replicas.appended)
+        return ReplicaLearner(estimator, replicas) if joint is None else joint
+
+
+class Concatenated(Appending):
     """A replica of each sample for each class r: the sample's features, then row r of a matrix E.
 
     The replica of a sample's own class is labelled +1, the others −1.
@@ -51,16 +69,11 @@ class Concatenated(BaseEstimator):
     4.0
     """
 
-    takes_negatives = True
+    takes_negatives, rule = True, "argmax"
 
     def __init__(self, extension: Any = "bch", scale: float = 1.0) -> None:
         self.extension = extension
         self.scale = scale
-
-    @property
-    def rule(self) -> str:
-        """How outputs are decoded: the class with the largest one wins."""
-        return "argmax"
 
     def replicas(
         self, classes: NDArray[Any], rng: Any, order: Indices | None = None
@@ -79,16 +92,8 @@ class Concatenated(BaseEstimator):
             E = E[np.argsort(order)]
         return Concatenation(one_vs_rest(len(classes)), E)
 
-    def checked(self, estimator: Any) -> Any:
-        """Return the learner, or raise ValueError if it cannot be trained on such replicas."""
-        return _suited(estimator)
 
-    def joint_learner(self, estimator: Any, replicas: Any) -> Any:
-        """Return what trains the learner on all replicas."""
-        return _concatenating(estimator, replicas)
-
-
-class SingleCall(BaseEstimator):
+class SingleCall(Appending):
     """A replica of each sample for each problem of a code, with the problem's number appended.
 
     The number of the problem is nominal: ℓ appended features, of which the s-th is 1. A replica is
@@ -131,14 +136,6 @@ class SingleCall(BaseEstimator):
             code = code.reordered(np.argsort(order))
         return Concatenation(code, np.eye(code.n_problems))
 
-    def checked(self, estimator: Any) -> Any:
-        """Return the learner, or raise ValueError if it cannot be trained on such replicas."""
-        return _suited(estimator)
-
-    def joint_learner(self, estimator: Any, replicas: Any) -> Any:
-        """Return what trains the learner on all replicas."""
-        return _concatenating(estimator, replicas)
-
 
 class Kesler(BaseEstimator):
     """Kesler's construction, for linear learners only.
@@ -154,12 +151,7 @@ class Kesler(BaseEstimator):
     Duda and Hart (1973), "Pattern classification and scene analysis", section 5.12.1.
     """
 
-    takes_negatives = False
-
-    @property
-    def rule(self) -> str:
-        """How outputs are decoded."""
-        return "linear"
+    takes_negatives, rule = False, "linear"
 
     def replicas(self, classes: NDArray[Any], rng: Any, order: Indices | None = None) -> Placement:
         """Return the replicas for these classes."""
@@ -182,7 +174,7 @@ class Kesler(BaseEstimator):
             )
         return clone(estimator).set_params(**dict.fromkeys(names, False))
 
-    def joint_learner(self, estimator: Any, replicas: Replicas) -> Any:
+    def joint_learner(self, estimator: Any, replicas: Placement) -> Any:
         """Return what trains the learner on all replicas."""
         return ReplicaLearner(estimator, replicas)
 
@@ -301,21 +293,3 @@ def check_rows_differ(matrices: list[Array], classes: NDArray[Any], name: str) -
             f"classifier could not distinguish them. Those of the classes {classes[other]!s} and "
             f"{classes[r]!s} (rows {other} and {r}) are equal{where}."
         )
-
-
-def _concatenating(estimator: Any, replicas: Any) -> Any:
-    """Return a joint learner for appended features, without making replicas where it can."""
-    joint = None
-    if hasattr(estimator, "concatenated") and not isinstance(estimator, FrozenEstimator):
-        joint = estimator.concatenated(replicas.appended)
-    return ReplicaLearner(estimator, replicas) if joint is None else joint
-
-
-def _suited(estimator: Any) -> Any:
-    """Return a learner that can use appended features, or raise ValueError."""
-    if getattr(estimator, "appends_features", False):
-        return estimator
-    reason = why_not_replicated(estimator)
-    if reason:
-        raise ValueError(reason)
-    return estimator

@@ -1,12 +1,14 @@
-"""What least squares must know of samples seen in batches: moments of each class."""
+"""Moments of samples that come in batches: all that a least-squares fit needs of them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polychotomy.arrays import Array, Indices, Matrix
-from polychotomy.linear._least_squares_fit import Scatter, ScatterSolver
+from polychotomy.linear._least_squares_fit import Scatter, Scatters, ScatterSolver
 from polychotomy.linear._linear_problems import LinearProblems
 
 
@@ -14,38 +16,85 @@ from polychotomy.linear._linear_problems import LinearProblems
 class BatchMoments:
     """Moments of all samples so far, as if they had come at once.
 
+    Classes that take part in the same problems are one *part*, whose samples share a scatter: all
+    classes of a strict code, each class by itself for one-vs-one.
+
     Attributes
     ----------
-    scatter : tuple of float, ndarray and ndarray
-        Total weight, mean and scatter matrix, of shape (n_features, n_features).
+    part : ndarray of shape (n_classes,)
+        The part of each class.
+    weights, means, matrices : ndarray
+        Total weight, mean and scatter matrix of each part, of shape (n_parts,), (n_parts,
+        n_features) and (n_parts, n_features, n_features).
     sums, totals : ndarray of shape (n_classes, n_features) and (n_classes,)
         Σ weight x and Σ weight of each class.
     """
 
-    scatter: tuple[float, Array, Array]
+    part: Indices
+    weights: Array
+    means: Array
+    matrices: Array
     sums: Array
     totals: Array
 
     @classmethod
-    def of(cls, X: Any, y: Indices, weight: Array, n_classes: int, *, centred: bool) -> Any:
+    def of(
+        cls, X: Any, y: Indices, weight: Array, part: Indices, *, centred: bool
+    ) -> "BatchMoments":
         """Return the moments of one batch; `y` are class indices."""
-        rows = np.zeros((n_classes, 0), dtype=np.int8)
+        rows = np.zeros((len(part), 0), dtype=np.int8)
         sums, totals = LinearProblems(X, rows, y, weight, None, "free").pattern_sums(weight)
-        return cls(_plain(Scatter.of(X, weight, centred=centred)), sums, totals)
+        own = (np.flatnonzero(part[y] == p) for p in range(part.max() + 1))
+        some = (rows if len(rows) < len(y) else slice(None) for rows in own)
+        found = [Scatter.of(X[rows], weight[rows], centred=centred) for rows in some]
+        return cls(part, *Scatters.of(found), sums, totals)
 
     def plus(self, other: "BatchMoments", *, centred: bool) -> "BatchMoments":
         """Return the moments of both sets of samples together."""
-        scatter = Scatter(*self.scatter).plus(Scatter(*other.scatter), centred=centred)
-        return BatchMoments(_plain(scatter), self.sums + other.sums, self.totals + other.totals)
+        found = [
+            a.plus(b, centred=centred) for a, b in zip(self._each(), other._each(), strict=True)
+        ]
+        sums, totals = self.sums + other.sums, self.totals + other.totals
+        return BatchMoments(self.part, *Scatters.of(found), sums, totals)
 
     def solve(self, columns: Matrix, C: float, *, centred: bool) -> tuple[Array, Array]:
         """Return weights and intercepts of the problems of a code."""
         u = 2 * C
-        scatter = Scatter(*self.scatter).times(u)
-        solver = ScatterSolver(scatter, self.sums * u, self.totals * u, centred=centred)
-        return solver.by_blocks(columns)
+        W, b = np.zeros((self.means.shape[1], columns.shape[1])), np.zeros(columns.shape[1])
+        first = np.unique(self.part, return_index=True)[1]
+        takes_part, group = np.unique(columns[first] != 0, axis=1, return_inverse=True)
+        scatters = Scatters(self.weights, self.means, self.matrices)
+        for g, scatter in enumerate(scatters.merged(takes_part, centred=centred)):
+            own, used = np.flatnonzero(group == g), np.flatnonzero(takes_part[self.part, g])
+            sums, totals = self.sums[used] * u, self.totals[used] * u
+            solver = ScatterSolver(scatter.times(u), sums, totals, centred=centred)
+            W[:, own], b[own] = solver.by_blocks(columns[np.ix_(used, own)])
+        return W, b
+
+    def _each(self) -> Iterator[Scatter]:
+        moments = zip(self.weights, self.means, self.matrices, strict=True)
+        return (Scatter(float(weight), mean, matrix) for weight, mean, matrix in moments)
 
 
-def _plain(scatter: Scatter) -> tuple[float, Array, Array]:
-    """Return a scatter in a form that model files know."""
-    return scatter.weight, scatter.mean, scatter.matrix
+def parts_of(columns: NDArray[Any]) -> Indices:
+    """Return the part of each class of a code: those that take part in the same problems."""
+    return np.unique(columns != 0, axis=0, return_inverse=True)[1].ravel()
+
+
+def check_batch_classes(classes: Any, known: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the labels of all batches; `known` are those of the first. Or raise ValueError."""
+    if known is None and classes is None:
+        raise ValueError(
+            "The 'classes' parameter must hold all labels in the first call to partial_fit."
+        )
+    if known is None:
+        found = np.unique(classes)
+        if len(found) < 2:
+            raise ValueError("The 'classes' parameter must hold two labels or more.")
+        return found
+    if classes is not None and not np.array_equal(np.unique(classes), known):
+        raise ValueError(
+            "The 'classes' parameter must hold the same labels in every call to partial_fit, "
+            "or be None after the first."
+        )
+    return known

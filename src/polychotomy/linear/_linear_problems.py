@@ -1,5 +1,6 @@
 """The binary problems of a linear learner: samples, sides and what each error costs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
+from sklearn.utils import compute_class_weight
 
 from polychotomy.arrays import Array, Indices, Matrix
+from polychotomy.errors import shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,3 +154,23 @@ def side_factors(
     sizes = np.array([counts @ (patterns < 0), counts @ (patterns > 0)])
     balanced: Array = sizes.sum(axis=0) / (2 * np.maximum(sizes, 1))
     return balanced
+
+
+def is_balanced(class_weight: Any) -> bool:
+    """Whether a 'class_weight' asks for equal weights of all classes."""
+    return isinstance(class_weight, str) and class_weight == "balanced"
+
+
+def class_factors(class_weight: Any, classes: NDArray[Any], y: NDArray[Any]) -> Array:
+    """Return the factor of C of each class, by 'class_weight'."""
+    given = class_weight
+    if not (given is None or isinstance(given, Mapping) or is_balanced(given)):
+        raise ValueError(
+            "The 'class_weight' parameter must be a dictionary of classes and weights, "
+            f"'balanced' or None. Got {shown(given)}."
+        )
+    given = dict(given) if isinstance(given, Mapping) else given
+    factors: Array = np.asarray(compute_class_weight(given, classes=classes, y=y), dtype=float)
+    if not (np.isfinite(factors) & (factors >= 0)).all():
+        raise ValueError("The weights in 'class_weight' must be finite and not negative.")
+    return factors

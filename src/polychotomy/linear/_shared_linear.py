@@ -1,6 +1,6 @@
 """``SharedLinear``: a linear classifier that trains all problems of a code at once."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, Self
 
@@ -8,24 +8,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from polychotomy.arrays import Array, Matrix
+from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.codes import check_int
 from polychotomy.errors import shown, unknown_name
-from polychotomy.linear._batch_moments import BatchMoments
+from polychotomy.linear._batch_moments import BatchMoments, check_batch_classes
 from polychotomy.linear._column_training import ColumnTraining
 from polychotomy.linear._joint_linear import JointLinear
 from polychotomy.linear._linear_problems import (
     LinearProblems,
     check_range,
+    class_factors,
     find_patterns,
+    is_balanced,
     side_factors,
 )
 from polychotomy.linear._newton import Found
+from polychotomy.linear._streamed_linear import StreamedLinear
 
 _MOST_KEPT = 1024
 _INTERCEPTS = {"squared": "free", "squared_hinge": "penalised", "logistic": "free"}
@@ -37,6 +39,10 @@ def _has_probabilities(self: Any) -> bool:
 
 def _has_sufficient_statistics(self: Any) -> bool:
     return bool(self.loss == "squared")
+
+
+def _shares_moments(self: Any) -> bool:
+    return bool(self.loss == "squared" and self.class_weight is None)
 
 
 class SharedLinear(ClassifierMixin, BaseEstimator):
@@ -169,12 +175,11 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
                 f"Classification needs two classes. Got one class, {shown(classes[0])}."
             )
         weight = self._check_weight(X, sample_weight)
-        weight *= self._class_factors(classes, y)[indices]
+        weight *= class_factors(self.class_weight, classes, y)[indices]
         self._check_range(X, weight)
         if self.loss == "squared" and X.shape[1] <= _MOST_KEPT:
-            moments = BatchMoments.of(
-                X, indices, weight, len(classes), centred=bool(self.fit_intercept)
-            )
+            one = np.zeros(len(classes), dtype=np.intp)
+            moments = BatchMoments.of(X, indices, weight, one, centred=bool(self.fit_intercept))
             return self._set_moments(classes, X, moments)
         problems = self._problems(X, _one_vs_rest(len(classes)), indices, weight, None)
         model = JointLinear(self, *_in(X, training.solve(problems, _ignore)))
@@ -214,18 +219,19 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
             )
         X, y = self._check_samples(X, y, reset=before is None)
         check_classification_targets(y)
-        labels = self._batch_classes(classes)
+        labels = check_batch_classes(classes, getattr(self, "classes_", None))
         if not np.isin(y, labels).all():
             raise ValueError("The labels of a batch must be among the 'classes' of the first call.")
-        if _is_balanced(self.class_weight):
+        if is_balanced(self.class_weight):
             raise ValueError(
                 "class_weight='balanced' needs all samples: give a dictionary to partial_fit."
             )
         weight = self._check_weight(X, sample_weight)
         indices, centred = np.searchsorted(labels, y), bool(self.fit_intercept)
-        weight *= self._class_factors(labels, labels)[indices]
+        weight *= class_factors(self.class_weight, labels, labels)[indices]
         self._check_range(X, weight)
-        moments = BatchMoments.of(X, indices, weight, len(labels), centred=centred)
+        one = np.zeros(len(labels), dtype=np.intp)
+        moments = BatchMoments.of(X, indices, weight, one, centred=centred)
         moments = moments if before is None else before.plus(moments, centred=centred)
         return self._set_moments(labels, X, moments)
 
@@ -269,12 +275,47 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         self._check_range(X, weight)
         patterns, pattern = find_patterns(targets, X.shape[0])
         given = None
-        if self.class_weight is not None and not _is_balanced(self.class_weight):
+        if self.class_weight is not None and not is_balanced(self.class_weight):
             two = np.array([0, 1])
-            given = self._class_factors(two, two)
+            given = class_factors(self.class_weight, two, two)
         factors = side_factors(self.class_weight, patterns, pattern, given)
         problems = self._problems(X, patterns, pattern, weight, factors)
         return JointLinear(self, *_in(X, training.solve(problems, done or _ignore)))
+
+    @available_if(_shares_moments)  # type: ignore[untyped-decorator]
+    def update_joint(
+        self,
+        model: StreamedLinear | None,
+        X: Any,
+        y: Indices,
+        columns: Matrix,
+        *,
+        sample_weight: Any = None,
+    ) -> StreamedLinear:
+        """Return all problems of a code after a batch; only with ``loss="squared"``.
+
+        Kept are sums over classes, and a matrix of n_features × n_features for each set of classes
+        that takes part in the same problems: one for a strict code, n_classes for one-vs-one.
+
+        Parameters
+        ----------
+        model : StreamedLinear or None
+            What the last call returned; None before the first.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+            Class indices, the rows of `columns`.
+        columns : ndarray of shape (n_classes, n_problems)
+            The problems, over {−1, 0, +1}.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors of C.
+        """
+        self._check_parameters()
+        learner = self if model is None else model.learner
+        X = learner._check_samples(X, reset=model is None)
+        weight = self._check_weight(X, sample_weight)
+        self._check_range(X, weight)
+        before = StreamedLinear(self, columns, X.dtype.name, None) if model is None else model
+        return before.plus(X, y, weight)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Return the margins of each sample.
@@ -353,20 +394,6 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         dtype = np.float64 if self.loss == "squared" else X.dtype
         check_range(X, float(self.C) * float(weight.sum()), float(np.finfo(dtype).max))
 
-    def _class_factors(self, classes: NDArray[Any], y: NDArray[Any]) -> Array:
-        """Return the factor of C of each class, by 'class_weight'."""
-        given = self.class_weight
-        if not (given is None or isinstance(given, Mapping) or _is_balanced(given)):
-            raise ValueError(
-                "The 'class_weight' parameter must be a dictionary of classes and weights, "
-                f"'balanced' or None. Got {shown(given)}."
-            )
-        given = dict(given) if isinstance(given, Mapping) else given
-        factors: Array = np.asarray(compute_class_weight(given, classes=classes, y=y), dtype=float)
-        if not (np.isfinite(factors) & (factors >= 0)).all():
-            raise ValueError("The weights in 'class_weight' must be finite and not negative.")
-        return factors
-
     def _check_parameters(self) -> ColumnTraining:
         if not isinstance(self.loss, str) or self.loss not in _INTERCEPTS:
             raise unknown_name("loss", self.loss, _INTERCEPTS)
@@ -385,25 +412,6 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         intercept = _INTERCEPTS[self.loss] if self.fit_intercept else "none"
         return LinearProblems(X, patterns, pattern, float(self.C) * weight, factors, intercept)
 
-    def _batch_classes(self, classes: Any) -> NDArray[Any]:
-        """Return the labels of all batches, or raise ValueError."""
-        known: NDArray[Any] | None = getattr(self, "classes_", None)
-        if known is None and classes is None:
-            raise ValueError(
-                "The 'classes' parameter must hold all labels in the first call to partial_fit."
-            )
-        if known is None:
-            found = np.unique(classes)
-            if len(found) < 2:
-                raise ValueError("The 'classes' parameter must hold two labels or more.")
-            return found
-        if classes is not None and not np.array_equal(np.unique(classes), known):
-            raise ValueError(
-                "The 'classes' parameter must hold the same labels in every call to partial_fit, "
-                "or be None after the first."
-            )
-        return known
-
     def _set_moments(self, classes: NDArray[Any], X: Any, moments: BatchMoments) -> Self:
         """Become the least-squares classifier of samples that are known by their moments."""
         columns = _one_vs_rest(len(classes))
@@ -420,10 +428,6 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         self.intercept_ = model.intercept_
         self.n_iter_ = model.n_iter_
         return self
-
-
-def _is_balanced(class_weight: Any) -> bool:
-    return isinstance(class_weight, str) and class_weight == "balanced"
 
 
 def _one_vs_rest(n_classes: int) -> Matrix:

@@ -1,5 +1,6 @@
 """The compiled solvers, applied to blocks of samples."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,7 +18,9 @@ from polychotomy.probability._least_norm import (
 )
 
 _BLOCK_ENTRIES = 2**18
-_MOST_IN_LANES = 64  # classes, whose matrices of eight samples fit into the cache
+_LANES = 32  # samples that are solved side by side
+_MOST_IN_LANES = 64  # classes, of one-vs-one, whose matrices of all lanes fit into the cache
+_WORST_CONDITION = 1e5  # up to which the inverse that samples share is exact enough
 
 
 class _Sides(NamedTuple):
@@ -28,44 +31,47 @@ class _Sides(NamedTuple):
     signs: Array
 
 
+class _Shared(NamedTuple):
+    """What the samples of a strict code share, see ``least_squares_strict``."""
+
+    A: Array
+    M: Array
+    h: Array
+    V: Array
+    G: Array
+
+
 def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array:
     """Return the exact minimiser of |Qp − r|² on the simplex, see ``_compiled``."""
     from polychotomy.probability import _compiled
 
     if code.is_one_vs_one:  # the same minimum, where p ≥ 0 is never active
         return coupling(binary, code, n_jobs)
-    if _leaves_open(code):
-        entries, choose = _entries(code), _choose_least_norm(code)
-
-        def solve_few(q: Array, out: Array) -> None:
-            faces = np.empty(out.shape, dtype=bool)
-            _compiled.least_squares_few(2 * q - 1, entries, out, faces)
-            choose(q, out, faces)
-
-        return _by_blocks(binary, code, n_jobs, solve_few)
-    shift = float(code.n_problems)
-    if not code.is_strict:
-        sides = _sides(code)
+    matrices = _shared_matrices(code) if code.is_strict and not _leaves_open(code) else None
+    if matrices is not None:
         return _by_blocks(
             binary,
             code,
             n_jobs,
-            lambda q, out: _compiled.least_squares(2 * q - 1, *sides, shift, out),
+            lambda q, out: _compiled.least_squares_strict(q, *matrices, _LANES, out),
         )
-    A = code.matrix.astype(float)
-    gram = A @ A.T
-    # Without p ≥ 0 the solution is linear in a = Ar, with a matrix that all samples share.
-    inverse = np.linalg.pinv(gram + 1.0, hermitian=True)
-    towards_one = inverse.sum(axis=1) / inverse.sum()
+    if code.is_strict or _leaves_open(code):
+        entries, choose = _entries(code), _choose_least_norm(code) if _leaves_open(code) else None
 
-    def solve(q: Array, out: Array) -> None:
-        r = 2 * q - 1
-        a = r @ A.T
-        guess = a @ inverse
-        guess += (1 - guess.sum(axis=1, keepdims=True)) * towards_one
-        _compiled.least_squares_strict(gram, a, (r**2).sum(axis=1), guess, shift, out)
+        def solve_few(q: Array, out: Array) -> None:
+            faces = np.empty(out.shape, dtype=bool)
+            _compiled.least_squares_few(2 * q - 1, entries, out, faces)
+            if choose is not None:
+                choose(q, out, faces)
 
-    return _by_blocks(binary, code, n_jobs, solve)
+        return _by_blocks(binary, code, n_jobs, solve_few)
+    sides, shift = _sides(code), float(code.n_problems)
+    return _by_blocks(
+        binary,
+        code,
+        n_jobs,
+        lambda q, out: _compiled.least_squares(2 * q - 1, *sides, shift, out),
+    )
 
 
 def coupling(binary: Array, code: Code, n_jobs: int | None = None) -> Array:
@@ -73,9 +79,14 @@ def coupling(binary: Array, code: Code, n_jobs: int | None = None) -> Array:
     from polychotomy.probability import _compiled
 
     sides, shift = _sides(code), float(code.n_classes)
-    few = code.n_classes <= _MOST_IN_LANES
-    function = _compiled.coupling_lanes if few else _compiled.coupling
-    return _by_blocks(binary, code, n_jobs, lambda q, out: function(2 * q - 1, *sides, shift, out))
+    if code.n_classes > _MOST_IN_LANES:
+        return _by_blocks(
+            binary, code, n_jobs, lambda q, out: _compiled.coupling(2 * q - 1, *sides, shift, out)
+        )
+    pairs = sides.classes.reshape(-1, 2), sides.signs.reshape(-1, 2)[:, 0].copy()
+    return _by_blocks(
+        binary, code, n_jobs, lambda q, out: _compiled.coupling_lanes(q, *pairs, _LANES, out)
+    )
 
 
 def kullback_leibler(
@@ -85,25 +96,37 @@ def kullback_leibler(
     tol: float,
     max_iter: int,
     n_jobs: int | None = None,
-) -> tuple[Array, int]:
-    """Return the minimisers of the weighted divergence, and the number without convergence."""
+) -> Array:
+    """Return the minimisers of the weighted divergence; warn of samples without convergence."""
     from polychotomy.probability import _compiled
 
     weights, last = sample_counts / sample_counts.sum(), (tol, max_iter)
-    sides, entries, choose = _sides(code), _entries(code), _choose_least_norm(code)
+    entries, choose = _entries(code), _choose_least_norm(code) if _leaves_open(code) else None
+    sides = None if code.is_strict else _sides(code)
+    unfinished = []
 
-    def solve(q: Array, out: Array) -> int:
+    def solve(q: Array, out: Array) -> None:
         steps = np.empty(len(q), dtype=np.int64)
-        if code.is_strict:
+        if sides is None:
             faces = np.empty(out.shape, dtype=bool)
             _compiled.kullback_leibler_strict(q, weights, entries, *last, out, faces, steps)
-            choose(q, out, faces)
+            if choose is not None:
+                choose(q, out, faces)
         else:
             _compiled.kullback_leibler(q, weights, *sides, *last, out, steps)
-        return int((steps < 0).sum())
+        unfinished.append(int((steps < 0).sum()))
 
-    solved = _map_blocks(binary, code, n_jobs, solve)
-    return np.concatenate([p for p, _ in solved]), sum(unfinished for _, unfinished in solved)
+    p = _by_blocks(binary, code, n_jobs, solve)
+    if any(unfinished):
+        from sklearn.exceptions import ConvergenceWarning
+
+        warnings.warn(
+            f"kullback_leibler did not converge for {sum(unfinished)} of {len(binary)} samples in "
+            f"{max_iter} steps. Increase max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return p
 
 
 def normal_matrices(binary: Array, code: Code) -> Array:
@@ -120,14 +143,25 @@ def _leaves_open(code: Code) -> bool:
     return code.n_problems + 1 < code.n_classes or bool(code.unidentified)
 
 
+def _shared_matrices(code: Code) -> _Shared | None:
+    """Return what samples share, or None where a matrix is too ill-conditioned."""
+    A = code.matrix.astype(float)
+    G = A @ A.T + code.n_problems
+    sizes = np.linalg.eigvalsh(G)
+    if sizes[-1] > _WORST_CONDITION * sizes[0]:
+        return None
+    inverse = np.linalg.inv(G)
+    each = inverse.sum(axis=1)
+    V = inverse - np.outer(each, each) / each.sum()
+    return _Shared(np.ascontiguousarray(A.T), A.T @ V, each / each.sum(), V, G)
+
+
 def _entries(code: Code) -> Array:
     return np.ascontiguousarray(code.matrix.T, dtype=float)
 
 
 def _choose_least_norm(code: Code) -> Callable[[Array, Array, Mask], None]:
     """Return a function of q, minimisers and faces that overwrites those that are not unique."""
-    if not _leaves_open(code):
-        return lambda q, out, faces: None
     points = np.vstack([_entries(code), np.ones(code.n_classes)])
     N = projector(points) if code.is_strict else None
 
@@ -153,26 +187,21 @@ def _sides(code: Code) -> _Sides:
 def _by_blocks(
     binary: NDArray[Any], code: Code, n_jobs: int | None, solve: Callable[[Array, Array], None]
 ) -> Array:
-    """Return the solutions of all samples."""
-    return np.concatenate([p for p, _ in _map_blocks(binary, code, n_jobs, solve)])
-
-
-def _map_blocks(
-    binary: NDArray[Any], code: Code, n_jobs: int | None, solve: Callable[[Array, Array], Any]
-) -> list[tuple[Array, Any]]:
-    """Return for each block of samples the solutions, and what `solve` returns.
+    """Return the solutions of all samples.
 
     ``solve(q, out)`` writes the solutions of a block to `out`. Blocks are solved in `n_jobs`
     threads: the compiled functions release the interpreter lock.
     """
     size = max(1, _BLOCK_ENTRIES // code.n_problems)
+    solutions = np.empty((len(binary), code.n_classes))
 
-    def one(start: int, binary: NDArray[Any]) -> tuple[Array, Any]:
+    def one(start: int, binary: NDArray[Any]) -> None:
         q = np.ascontiguousarray(binary[start : start + size], dtype=float)
-        out = np.empty((len(q), code.n_classes))
-        return out, solve(q, out)
+        solve(q, solutions[start : start + size])
 
-    starts = range(0, max(len(binary), 1), size)
-    if len(starts) == 1:
-        return [one(0, binary)]
-    return list(map_tasks(one, starts, shared=binary, n_jobs=n_jobs, threads=True))
+    if len(binary) <= size:
+        solve(np.ascontiguousarray(binary, dtype=float), solutions)
+    else:
+        starts = range(0, len(binary), size)
+        list(map_tasks(one, starts, shared=binary, n_jobs=n_jobs, threads=True))
+    return solutions

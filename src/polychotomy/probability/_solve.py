@@ -1,6 +1,5 @@
 """``solve``: class probabilities from binary probabilities, by a named method."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,7 +8,6 @@ from numpy.typing import ArrayLike
 
 from polychotomy.arrays import Array
 from polychotomy.codes import Code
-from polychotomy.decoding import searches
 from polychotomy.errors import unknown_name
 from polychotomy.probability import _batches, _formulas
 
@@ -42,22 +40,6 @@ def is_orthogonal(code: Code) -> bool:
     return code.is_strict and np.array_equal(A @ A.T, code.n_problems * np.eye(code.n_classes))
 
 
-def _kullback_leibler(binary: Array, code: Code, options: Options) -> Array:
-    p, unfinished = _batches.kullback_leibler(
-        binary, code, options.sample_counts, options.tol, options.max_iter, options.n_jobs
-    )
-    if unfinished:
-        from sklearn.exceptions import ConvergenceWarning
-
-        warnings.warn(
-            f"kullback_leibler did not converge for {unfinished} of {len(binary)} samples in "
-            f"{options.max_iter} steps. Increase max_iter or tol.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-    return p
-
-
 def _least_squares(binary: Array, code: Code, options: Options) -> Array:
     if code.is_one_vs_rest and code.n_classes > 2:
         return _formulas.project(binary, code)
@@ -75,7 +57,11 @@ METHODS: dict[str, Method] = {
         lambda code: code.is_one_vs_one,
         "one-vs-one",
     ),
-    "kullback_leibler": Method(_kullback_leibler),
+    "kullback_leibler": Method(
+        lambda q, code, o: _batches.kullback_leibler(
+            q, code, o.sample_counts, o.tol, o.max_iter, o.n_jobs
+        )
+    ),
     "orthogonal": Method(
         lambda q, code, _: _formulas.orthogonal(q, code),
         is_orthogonal,
@@ -177,13 +163,19 @@ def solve(
     method = choose_method(code) if method == "auto" else method
     check_method(method, code)
     q = _check_binary(binary, code)
-    options = Options(_check_counts(sample_counts, code), tol, max_iter, n_jobs)
+    counts = np.asarray(np.ones(code.n_problems) if sample_counts is None else sample_counts, float)
+    if counts.shape != (code.n_problems,) or not (np.isfinite(counts) & (counts > 0)).all():
+        raise ValueError(
+            f"sample_counts must hold a positive number for each of {code.n_problems} problems. "
+            f"Got shape {counts.shape}."
+        )
+    options = Options(counts, tol, max_iter, n_jobs)
     return METHODS[method].function(q, code, options)
 
 
 def choose_method(code: Code) -> str:
     """Return the method that ``"auto"`` stands for."""
-    if searches(code) and code.unidentified:
+    if code.is_searched and code.unidentified:
         return "product"
     return "coupling" if code.is_one_vs_one else "least_squares"
 
@@ -212,23 +204,10 @@ def _check_binary(binary: ArrayLike, code: Code) -> Array:
             f"binary must have shape (n_samples, {code.n_problems}), a column for each problem of "
             f"the code. Got shape {q.shape}."
         )
-    outside = ~((q >= 0) & (q <= 1))
-    if outside.any():
-        i, s = np.argwhere(outside)[0]
+    if q.size and not (q.min() >= 0 and q.max() <= 1):
+        i, s = np.argwhere(~((q >= 0) & (q <= 1)))[0]
         raise ValueError(
             "binary must hold probabilities between 0 and 1. "
             f"Got {q[i, s]} for sample {i} in problem {s}."
         )
-    return q.astype(float)
-
-
-def _check_counts(sample_counts: ArrayLike | None, code: Code) -> Array:
-    if sample_counts is None:
-        return np.ones(code.n_problems)
-    counts = np.asarray(sample_counts, dtype=float)
-    if counts.shape != (code.n_problems,) or not (np.isfinite(counts) & (counts > 0)).all():
-        raise ValueError(
-            f"sample_counts must hold a positive number for each of {code.n_problems} problems. "
-            f"Got shape {counts.shape}."
-        )
-    return counts
+    return q.astype(float, copy=False)

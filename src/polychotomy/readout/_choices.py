@@ -1,12 +1,11 @@
-"""Choices that a readout rests on: decoding rules, calibrations, methods for probabilities."""
+"""The decoding rules and the methods for probabilities that a readout uses."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polychotomy.arrays import Array, Indices
-from polychotomy.calibration import CALIBRATIONS, Calibrator, choose_calibration
+from polychotomy.arrays import Indices
 from polychotomy.codes import Code
 from polychotomy.decoding import RULES, SIGN_RULES, check_one_vs_one
 from polychotomy.errors import unknown_name
@@ -17,11 +16,12 @@ from polychotomy.structures import Node
 if TYPE_CHECKING:
     from polychotomy.readout._readout import Ask, Readout
 
+_FURTHER_RULES = ("argmax", "class_means", "probability")
 _MOST_ENTRIES = 2**22  # of samples × classes × problems, on which methods are compared
 
 NO_PROBABILITIES = (
-    "(partial_fit cannot calibrate outputs: use fit, or an estimator with predict_proba and "
-    "calibration='none'.)"
+    "(partial_fit cannot calibrate outputs without samples that are held out: set 'reservoir', "
+    "such as 5000, or use fit, or an estimator with predict_proba and calibration='none'.)"
 )
 
 
@@ -33,7 +33,8 @@ def choose_rules(
     Parameters
     ----------
     decoder : str
-        A rule of :func:`~polychotomy.decoding.decode`, "argmax", "probability" or "auto".
+        A rule of :func:`~polychotomy.decoding.decode`, "argmax", "class_means", "probability" or
+        "auto".
     nodes : sequence of Node
     says : sequence of Says
         Of each distinct problem.
@@ -48,7 +49,17 @@ def choose_rules(
         read = {says[s]: _choose_rule(decoder, says[s], node.code) for s in own}
         for s in own:
             forms[s] = read[says[s]][1]
-        rules.append(_common_rule(list(read.values()), calibrates))
+        found, scales = {rule for rule, _ in read.values()}, {form for _, form in read.values()}
+        rule = found.pop() if len(found) == 1 else "probability"
+        if len(scales) > 1 and rule not in SIGN_RULES:
+            rule = "probability"
+        if rule == "probability" and not calibrates:
+            raise ValueError(
+                "A node whose learners give outputs on different scales, or with the decoder "
+                "'probability', needs probabilities, and there are none. Set 'probability' to "
+                f"something other than None, or take the decoder 'votes'. {NO_PROBABILITIES}"
+            )
+        rules.append(rule)
     return tuple(rules), tuple(forms)
 
 
@@ -65,42 +76,18 @@ def automatic_decoder(code: Code, loss: str | None) -> str | None:
 
 def choose_methods(method: Any, nodes: Sequence[Node]) -> tuple[str, ...]:
     """Return how each node's probabilities are solved for; "auto" is left to held-out outputs."""
-    return tuple(_choose_method(method, node.code) for node in nodes)
-
-
-def choose_calibrations(
-    calibration: Any, says: Sequence[Says], *, in_batches: bool = False
-) -> tuple[str, ...]:
-    """Return the calibration of each distinct problem."""
-    chosen = {
-        said: choose_calibration(
-            calibration, said.kinds, trusted=said.trusted, in_batches=in_batches, name=said.name
-        )
-        for said in says
-    }
-    return tuple(chosen[said] for said in says)
-
-
-def fit_calibrators(
-    calibrations: Sequence[str],
-    outputs: Sequence[Array],
-    positive: Sequence[Any],
-    weights: Sequence[Array],
-    *,
-    shared: bool,
-) -> tuple[Calibrator | None, ...]:
-    """Return the calibrator of each problem, None where the outputs are probabilities already.
-
-    With `shared`, one is fitted to the outputs of all problems.
-    """
-    data = list(zip(outputs, positive, weights, strict=True))
-    if shared and calibrations[0] != "none":
-        pooled = [np.concatenate(parts) for parts in zip(*data, strict=True)]
-        return (CALIBRATIONS[calibrations[0]](*pooled),) * len(data)
-    return tuple(
-        None if name == "none" else CALIBRATIONS[name](*parts)
-        for name, parts in zip(calibrations, data, strict=True)
-    )
+    chosen = []
+    for node in nodes:
+        found = choose_method(node.code) if method == "auto" else method
+        if method == "auto" and found == "least_squares":
+            found = "auto"
+        elif node.code.columns.shape == (2, 1) and isinstance(found, str) and found in METHODS:
+            if not METHODS[found].suits(node.code):
+                found = "least_squares"  # nothing to solve
+        else:
+            check_method(found, node.code, "probability")
+        chosen.append(str(found))
+    return tuple(chosen)
 
 
 def _choose_rule(decoder: object, said: Says, code: Code) -> tuple[str, str]:
@@ -111,8 +98,8 @@ def _choose_rule(decoder: object, said: Says, code: Code) -> tuple[str, str]:
             return decoder, "margin"
         if decoder is None:
             return "linear", "probability" if "probability" in said.kinds else "margin"
-    if not isinstance(decoder, str) or decoder not in {*RULES, "argmax", "probability"}:
-        raise unknown_name("decoder", decoder, [*RULES, "argmax", "probability", "auto"])
+    if not isinstance(decoder, str) or decoder not in {*RULES, *_FURTHER_RULES}:
+        raise unknown_name("decoder", decoder, [*RULES, *_FURTHER_RULES, "auto"])
     if decoder == "ddag" and code.n_classes > 2:
         check_one_vs_one(code)
     if decoder == "argmax" and code.n_classes > 2 and not code.is_one_vs_rest:
@@ -123,31 +110,6 @@ def _choose_rule(decoder: object, said: Says, code: Code) -> tuple[str, str]:
     if "margin" in said.kinds:
         return decoder, "margin"
     return decoder, "log_odds" if decoder in {*SIGN_RULES, "argmax"} else "probability"
-
-
-def _common_rule(read: list[tuple[str, str]], calibrates: bool) -> str:
-    """Return the rule for a node whose learners may be of different kinds."""
-    rules, forms = {rule for rule, _ in read}, {form for _, form in read}
-    rule = rules.pop() if len(rules) == 1 else "probability"
-    if rule == "probability" or (len(forms) > 1 and rule not in SIGN_RULES):
-        if not calibrates:
-            raise ValueError(
-                "A node whose learners give outputs on different scales, or with the decoder "
-                "'probability', needs probabilities, and there are none. Set 'probability' to "
-                f"something other than None, or take the decoder 'votes'. {NO_PROBABILITIES}"
-            )
-        return "probability"
-    return rule
-
-
-def _choose_method(method: Any, code: Code) -> str:
-    if method == "auto":
-        known = choose_method(code)
-        return "auto" if known == "least_squares" else known
-    if code.columns.shape == (2, 1) and isinstance(method, str) and method in METHODS:
-        return method if METHODS[method].suits(code) else "least_squares"  # nothing to solve
-    check_method(method, code, "probability")
-    return str(method)
 
 
 def better_methods(
@@ -168,26 +130,18 @@ def better_methods(
         samples = samples[
             :: 1 + len(samples) * node.code.n_classes * node.code.n_problems // _MOST_ENTRIES
         ]
-        which = readout.distinct.index[node.problems]
-        said = {s: _probabilities(readout, s, samples, held_out, ask) for s in set(which.tolist())}
+        which, said = readout.distinct.index[node.problems], {}
+        for s in set(which.tolist()):
+            own = held_out.targets.samples(s)
+            outputs = np.full(len(y), np.nan)
+            outputs[own] = held_out.outputs[s]
+            others = np.setdiff1d(samples, own, assume_unique=True)
+            if others.size:
+                outputs[others] = ask(readout.kinds[s], [s], others)[:, 0]
+            said[s] = readout.calibrate(s, outputs[samples])
         q = np.column_stack([said[s] for s in which.tolist()])
         q = np.where(readout.distinct.sign[node.problems] > 0, q, 1 - q)
         weight = held_out.weights[which[0]][samples]
         child, counts = node.child[y[samples]], readout.counts[which]
         methods[i] = better_method(q, node.code, child, weight, counts)
     return tuple(methods)
-
-
-def _probabilities(
-    readout: "Readout", s: int, samples: Indices, held_out: Any, ask: "Ask"
-) -> Array:
-    """Return the probabilities of one distinct problem for samples, its own or others."""
-    own = held_out.targets.samples(s)
-    outputs = np.full(len(held_out.targets.y), np.nan)
-    outputs[own] = held_out.outputs[s]
-    is_own = np.zeros(len(outputs), dtype=bool)
-    is_own[own] = True
-    others = samples[~is_own[samples]]
-    if others.size:
-        outputs[others] = ask(readout.held_out_kind(s), [s], others)[:, 0]
-    return readout.calibrate(s, outputs[samples])

@@ -95,6 +95,8 @@ def best_found(readout: "Readout", ask: "Ask", n: int, by: str) -> tuple[Indices
     node, rule = readout.nodes[0], readout.rules[0]
     in_order = np.array_equal(node.child, np.arange(node.code.n_classes))
     code = node.code if in_order else node.code.reordered(node.child)
+    if by == "score" and rule == "class_means":
+        return largest(readout.scores(ask), n)
     if by == "score" and rule != "probability":
         return best_classes(readout.outputs(ask), code, rule, n)
     if readout.methods == ("product",) and readout.path != "least_squares":

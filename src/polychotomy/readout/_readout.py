@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polychotomy.arrays import Array, Indices
-from polychotomy.calibration import FORMS, Calibrator, calibrated_form
+from polychotomy.calibration import (
+    FORMS,
+    Calibrator,
+    calibrated_form,
+    choose_calibration,
+    fit_calibrator,
+)
 from polychotomy.codes import Code, DistinctProblems
 from polychotomy.decoding import (
     accepted_by_confidence,
@@ -16,18 +22,12 @@ from polychotomy.decoding import (
     check_outputs,
     decode,
     largest,
-    searches,
 )
 from polychotomy.learners import Says
 from polychotomy.probability import solve
 from polychotomy.readout import _paths
-from polychotomy.readout._choices import (
-    better_methods,
-    choose_calibrations,
-    choose_methods,
-    choose_rules,
-    fit_calibrators,
-)
+from polychotomy.readout._choices import better_methods, choose_methods, choose_rules
+from polychotomy.readout._class_means import ClassMeans, check_class_means, means_of
 from polychotomy.structures import Node
 
 
@@ -73,6 +73,8 @@ class Readout:
         probability p of the + side "probability" (2p − 1) or "log_odds".
     calibrations : tuple of str or None
         Of each distinct problem; None if there are no probabilities.
+    kinds : tuple of str
+        The kind of output of each distinct problem that its calibration reads.
     methods : tuple of str or None
         How the probabilities of each node's children are solved for.
     calibrators : tuple of Calibrator or None
@@ -85,6 +87,8 @@ class Readout:
         Whether all problems have one calibrator.
     n_jobs : int or None
         Threads that solve for probabilities.
+    means : ClassMeans or None
+        For the rule "class_means".
     """
 
     code: Code
@@ -94,12 +98,14 @@ class Readout:
     rules: tuple[str, ...]
     forms: tuple[str, ...]
     calibrations: tuple[str, ...] | None
+    kinds: tuple[str, ...]
     methods: tuple[str, ...] | None
     calibrators: tuple[Calibrator | None, ...] | None = None
     counts: Array | None = None
     path: str = "recursive"
     shared: bool = False
     n_jobs: int | None = None
+    means: ClassMeans | None = None
 
     @classmethod
     def of(
@@ -135,11 +141,17 @@ class Readout:
         calibrations = methods = None
         if probability is not None:
             methods = choose_methods(probability, nodes)
-            calibrations = choose_calibrations(calibration, says, in_batches=in_batches)
+            of = {said: choose_calibration(calibration, said, in_batches) for said in {*says}}
+            calibrations = tuple(of[said] for said in says)
             if in_batches and set(calibrations) != {"none"}:
                 calibrations = methods = None
         rules, forms = choose_rules(decoder, nodes, says, distinct.index, methods is not None)
-        chosen = (rules, forms, calibrations, methods)
+        check_class_means(rules, in_batches)
+        kinds = tuple(
+            "margin" if name != "none" and "margin" in said.kinds else "probability"
+            for name, said in zip(calibrations or ["none"] * len(says), says, strict=True)
+        )
+        chosen = (rules, forms, calibrations, kinds, methods)
         return cls(
             problems.code, nodes, distinct, says, *chosen, path=path, shared=shared, n_jobs=n_jobs
         )
@@ -148,16 +160,6 @@ class Readout:
     def needs_calibration(self) -> bool:
         """Whether there are probabilities that need held-out outputs."""
         return self.calibrations is not None and set(self.calibrations) != {"none"}
-
-    @property
-    def held_out_kinds(self) -> tuple[str, ...]:
-        """The kind of output of each distinct problem that its calibration reads."""
-        return tuple(map(self.held_out_kind, range(len(self.says))))
-
-    def held_out_kind(self, s: int) -> str:
-        """Return the kind of output that the calibration of one distinct problem reads."""
-        calibrated = self.calibrations is not None and self.calibrations[s] != "none"
-        return "margin" if calibrated and "margin" in self.says[s].kinds else "probability"
 
     def calibrated(self, counts: Array, held_out: Any = None, ask: Ask | None = None) -> "Readout":
         """Return the readout with calibrators, and with a method where "auto" left it open.
@@ -180,22 +182,28 @@ class Readout:
         if held_out is None:
             own = (None,) * len(self.says)
             return replace(self, methods=methods, calibrators=own, counts=counts)
-        targets, kinds = held_out.targets, self.held_out_kinds
-        samples = [targets.samples(s) for s in range(targets.n_problems)]
-        calibrators = fit_calibrators(
-            self.calibrations,
-            [calibrated_form(o, k) for o, k in zip(held_out.outputs, kinds, strict=True)],
-            [targets.sides(s, own) > 0 for s, own in enumerate(samples)],
-            [w[own] for w, own in zip(held_out.weights, samples, strict=True)],
-            shared=self.shared,
-        )
+        data = []
+        for s, outputs in enumerate(held_out.outputs):
+            own = held_out.targets.samples(s)
+            positive = held_out.targets.sides(s, own) > 0
+            read = calibrated_form(outputs, self.kinds[s])
+            data.append((read, positive, held_out.weights[s][own]))
+        names = self.calibrations
+        calibrators: tuple[Calibrator | None, ...]
+        if self.shared and names[0] != "none":
+            pooled = [np.concatenate(parts) for parts in zip(*data, strict=True)]
+            calibrators = (fit_calibrator(names[0], *pooled),) * len(data)
+        else:
+            calibrators = tuple(
+                fit_calibrator(name, *parts) for name, parts in zip(names, data, strict=True)
+            )
         found = replace(self, methods=methods, calibrators=calibrators, counts=counts)
         if ask is None or not held_out.by_folds:
             return found
         return replace(found, methods=better_methods(found, self.methods, held_out, ask))
 
     def replace(self, *, decoder: Any = None, probability: Any = "auto") -> "Readout":
-        """Return a readout with another decoder, or another way to probabilities.
+        """Return a readout with another decoder or method; ValueError if it does not suit.
 
         Parameters
         ----------
@@ -204,10 +212,6 @@ class Readout:
         probability : str, default="auto"
             ``"auto"`` leaves the methods as they are.
 
-        Raises
-        ------
-        ValueError
-            The decoder or the method does not suit the code.
         """
         methods, rules, forms = self.methods, self.rules, self.forms
         if methods is not None and probability not in (None, "auto"):
@@ -216,10 +220,6 @@ class Readout:
             index = self.distinct.index
             rules, forms = choose_rules(decoder, self.nodes, self.says, index, methods is not None)
         return replace(self, methods=methods, rules=rules, forms=forms)
-
-    def along(self, path: str) -> "Readout":
-        """Return a readout that puts the nodes together in another way."""
-        return replace(self, path=path)
 
     # From outputs to classes
 
@@ -231,10 +231,10 @@ class Readout:
         Where a flat code reads probabilities, they are calibrated: with one-vs-rest, the predicted
         class is the most probable one.
         """
-        which, place = self._asked(problems)
-        outputs = self._said(ask, which, [self._kind(s) for s in which], rows)
+        which, place = self.asked(problems)
+        outputs = self._said(ask, which, [self.kind_read(s) for s in which], rows)
         for c, s in enumerate(which):
-            if self._reads_calibrated(s):
+            if self.reads_calibrated(s):
                 outputs[:, c] = FORMS["probability"](self.calibrate(s, outputs[:, c]))
             elif self.forms[s] != "margin":
                 outputs[:, c] = FORMS[self.forms[s]](outputs[:, c])
@@ -247,9 +247,9 @@ class Readout:
         are the smallest lead, over the nodes on the way to the class, of its child over the
         others; in a DDAG, the step in which the class was eliminated.
         """
-        if self._takes_most_probable:
+        if self.takes_most_probable:
             return self.probabilities(ask)
-        if self._eliminates:
+        if self.eliminates:
             return _paths.eliminate(self, ask)[0]
         if len(self.nodes) > 1:
             return _paths.smallest_leads(self, ask)
@@ -264,12 +264,12 @@ class Readout:
 
     def decide(self, ask: Ask) -> tuple[Indices, list["_paths.Visit"]]:
         """Return the winning class of each sample, and which problems were asked of which."""
-        if self._eliminates:
+        if self.eliminates:
             scores, visits = _paths.eliminate(self, ask)
             return scores.argmax(axis=1), visits
-        if self._takes_most_probable and self.path == "least_squares":
+        if self.takes_most_probable and self.path == "least_squares":
             return self.probabilities(ask).argmax(axis=1), self._all_asked(ask)
-        if self._takes_most_probable:
+        if self.takes_most_probable:
             classes, _, visits = _paths.search(self, ask)
             return classes[:, 0], visits
         if len(self.nodes) > 1 or self.is_direct(0):
@@ -283,7 +283,7 @@ class Readout:
 
         `by` is "score" or "probability". A tree is searched, and not all of its problems asked.
         """
-        by = "probability" if self._takes_most_probable else by
+        by = "probability" if self.takes_most_probable else by
         if len(self.nodes) > 1 and self.path in ("recursive", "most_probable"):
             classes, values, _ = _paths.search(self, ask, n, "lead" if by == "score" else by)
         elif self._searches:
@@ -361,8 +361,8 @@ class Readout:
 
     def binary(self, ask: Ask, problems: slice = slice(None), rows: Indices | None = None) -> Array:
         """Return the probability of the + side of some problems, a column for each."""
-        which, place = self._asked(problems)
-        kinds = [self.held_out_kind(s) for s in which]
+        which, place = self.asked(problems)
+        kinds = [self.kinds[s] for s in which]
         outputs = self._said(ask, which, kinds, rows)
         if np.isnan(outputs).any():
             raise ValueError(
@@ -376,26 +376,28 @@ class Readout:
         """Return the probabilities of node i's children."""
         return self._of_children(i, self.binary(ask, self.nodes[i].problems, rows))
 
-    def _reads_calibrated(self, s: int) -> bool:
+    def reads_calibrated(self, s: int) -> bool:
         """Whether the rule of a flat code reads the calibrated probabilities of a problem."""
         flat = len(self.nodes) == 1 and self.code.n_classes > 2
         return flat and self.forms[s] == "probability" and self.calibrators is not None
 
-    def _kind(self, s: int) -> str:
+    def kind_read(self, s: int) -> str:
         """Return the kind of output that the rules read, or that a calibrator was fitted on."""
         own = "margin" if self.forms[s] == "margin" else "probability"
-        return self.held_out_kind(s) if self._reads_calibrated(s) else own
+        return self.kinds[s] if self.reads_calibrated(s) else own
 
     @property
-    def _takes_most_probable(self) -> bool:
+    def takes_most_probable(self) -> bool:
+        """Whether the most probable class is predicted, whatever the rules."""
         return self.path in ("least_squares", "most_probable") and self.code.n_classes > 2
 
     @property
     def _searches(self) -> bool:
-        return len(self.nodes) == 1 and searches(self.nodes[0].code)
+        return len(self.nodes) == 1 and self.nodes[0].code.is_searched
 
     @property
-    def _eliminates(self) -> bool:
+    def eliminates(self) -> bool:
+        """Whether classes are eliminated one after the other, as in a DDAG."""
         return self.path == "ddag" and self.code.n_classes > 2
 
     def _all_asked(self, ask: Ask) -> "list[_paths.Visit]":
@@ -405,9 +407,11 @@ class Readout:
         code = self.nodes[i].code
         if self.is_direct(i):
             return check_outputs(outputs, code.columns)[:, :1] * code.columns[:, 0]
-        if rule != "argmax":
+        if rule not in ("argmax", "class_means"):
             return decode(outputs, code, rule)
         outputs = check_outputs(outputs, code.columns)
+        if rule == "class_means":
+            return means_of(self).scores(outputs)
         return outputs if code.n_classes > 2 else outputs - outputs.mean(axis=1, keepdims=True)
 
     def _of_children(self, i: int, q: Array) -> Array:
@@ -427,9 +431,9 @@ class Readout:
         calibrator = self.calibrators[s]
         if calibrator is None:
             return outputs
-        return calibrator(calibrated_form(outputs, self.held_out_kind(s)))
+        return calibrator(calibrated_form(outputs, self.kinds[s]))
 
-    def _asked(self, problems: slice) -> tuple[Indices, Indices]:
+    def asked(self, problems: slice) -> tuple[Indices, Indices]:
         """Return the distinct problems behind some problems, and where each of these is found."""
         which, place = np.unique(self.distinct.index[problems], return_inverse=True)
         return which, place.ravel()
@@ -439,8 +443,7 @@ class Readout:
         everything = len(which) == len(self.says)
         if len(set(kinds)) == 1:
             return ask(kinds[0], None if everything else which.tolist(), rows)
-        n = ask.n_samples if rows is None else len(rows)
-        outputs = np.empty((n, len(which)))
+        outputs = np.empty((ask.n_samples if rows is None else len(rows), len(which)))
         for kind in dict.fromkeys(kinds):
             columns = [c for c, each in enumerate(kinds) if each == kind]
             outputs[:, columns] = ask(kind, which[columns].tolist(), rows)

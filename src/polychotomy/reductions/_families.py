@@ -39,25 +39,11 @@ class Family:
     cost: tuple[float, float] | None = None
 
 
-def make_code_classifier(estimator: Any, *, code: str, **options: Any) -> Any:
-    """Return a classifier by a code."""
-    from polychotomy.classifiers import CodeClassifier
+def make_classifier(estimator: Any, *, kind: str, **options: Any) -> Any:
+    """Return a classifier of a class by its name."""
+    from polychotomy import classifiers
 
-    return CodeClassifier(estimator, code=code, **options)
-
-
-def make_tree(estimator: Any, *, structure: str, **options: Any) -> Any:
-    """Return a classifier by a tree."""
-    from polychotomy.classifiers import TreeClassifier
-
-    return TreeClassifier(estimator, structure=structure, **options)
-
-
-def make_single(estimator: Any, *, replication: str, **options: Any) -> Any:
-    """Return a single binary classifier with an extension."""
-    from polychotomy.classifiers import SingleBinaryClassifier
-
-    return SingleBinaryClassifier(estimator, replication=replication, **options)
+    return getattr(classifiers, kind)(estimator, **options)
 
 
 def make_single_call(estimator: Any, *, decoder: str = "auto", **options: Any) -> Any:

@@ -10,13 +10,11 @@ from polychotomy.decoding import RULES
 from polychotomy.errors import unknown_name
 from polychotomy.reductions._families import (
     Family,
-    make_code_classifier,
+    make_classifier,
     make_learned_kernel,
     make_majority,
     make_native,
-    make_single,
     make_single_call,
-    make_tree,
     why_no_kernel,
     why_not_native,
     why_not_single,
@@ -47,16 +45,24 @@ _WITHOUT_RULES: dict[str, Any] = {
 
 _REDUCTIONS: dict[str, Family] = {
     **{
-        name: Family(partial(make_code_classifier, code=name), standard=name in _STANDARD)
+        name: Family(
+            partial(make_classifier, kind="CodeClassifier", code=name), standard=name in _STANDARD
+        )
         for name in available_codes()
     },
     **{
-        name: Family(partial(make_tree, structure=form), False, standard=name in _STANDARD)
+        name: Family(
+            partial(make_classifier, kind="TreeClassifier", structure=form),
+            False,
+            standard=name in _STANDARD,
+        )
         for name, form in _TREES.items()
     },
     **{
         f"sbc_{name}": Family(
-            partial(make_single, replication=name), False, unsuited=why_not_single
+            partial(make_classifier, kind="SingleBinaryClassifier", replication=name),
+            False,
+            unsuited=why_not_single,
         )
         for name in _EXTENSIONS
     },

@@ -255,7 +255,7 @@ def agreement_figure(
     """Return the plot of our figures against published ones, with the diagonal.
 
     Each point has ``theirs``, ``ours``, ``difference``, ``data_set``, ``method`` and ``verdict``,
-    which the shape tells as well as the colour.
+    which the shape shows as well as the colour.
     """
     least = _SHORTEST_TIME if logarithmic else -np.inf
     points = [p | {name: max(p[name], least) for name in ("theirs", "ours")} for p in points]

@@ -1,4 +1,4 @@
-"""What stands on the page: everything the template and the script need, as plain values."""
+"""The contents of the page: everything the template and the script need, as plain values."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -60,7 +60,7 @@ class Questions:
 
 
 def questions_of_model(model: Any) -> Questions | None:
-    """Return the problems of a fitted classifier; None if it does not tell them.
+    """Return the problems of a fitted classifier; None if they are not known.
 
     Searches and pipelines are opened.
     """
@@ -99,7 +99,7 @@ def belongs_to(model: Any, reduction: str) -> bool:
 
 
 def _defined_by(model: Any) -> tuple[Any, ...]:
-    """Return what tells reductions apart: the name of a code in place of the code."""
+    """Return the parameters that distinguish reductions: the name of a code, not the code."""
     given = [getattr(model, name, None) for name in _TELLING_APART]
     if hasattr(model, "replication"):
         replication = resolve_replication(model.extension or model.replication)
@@ -155,8 +155,8 @@ def confusion(cells: Sequence[Cell]) -> Counts:
 def crossed(counts: Counts, sides: Sides) -> NDArray[np.float64]:
     """Return the share of samples that end on the wrong side of each problem.
 
-    Of the samples whose class takes part in the problem, those whose predicted class stands on
-    the other side. It tells which split the errors cross, whatever the decoding did with it.
+    Of the samples whose class takes part in the problem, those whose predicted class is on
+    the other side. It shows which split the errors cross, whatever the decoding did with it.
 
     Parameters
     ----------

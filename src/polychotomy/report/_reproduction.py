@@ -1,4 +1,4 @@
-"""``write_reproduction``: a paper's figures beside ours, on one page."""
+"""``write_reproduction``: a paper's figures next to ours, on one page."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -103,7 +103,7 @@ def reproduction_contents(
 
 
 def _table(name: str, table: "Comparison", plots: dict[str, Any]) -> dict[str, Any]:
-    """Return what stands in a section, and add its plots to `plots`."""
+    """Return the contents of a section, and add its plots to `plots`."""
     drawn = _plots(name, table)
     plots |= {each["name"]: each.pop("spec") for each in drawn}
     return {

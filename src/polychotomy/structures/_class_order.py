@@ -35,12 +35,12 @@ def resolve_class_order(
     distance: Any = "auto",
     sample_weight: Any = None,
     pairwise: bool = False,
-) -> Indices | None:
-    """Return the class indices from first to last; None if nobody ordered the classes.
+) -> Indices:
+    """Return the class indices from first to last.
 
     Parameters
     ----------
-    given : list of labels, "data" or None
+    given : list of labels or "data"
         Labels that y does not have are left out; ``"data"`` is the order of
         :func:`~polychotomy.structures.order_classes`.
     classes : ndarray of shape (n_classes,)
@@ -48,8 +48,6 @@ def resolve_class_order(
     X, y, distance, sample_weight, pairwise
         What :func:`~polychotomy.structures.resolve_structure` takes.
     """
-    if given is None:
-        return None
     if isinstance(given, str) and given == "data":
         if pairwise:
             raise ValueError(

@@ -1,6 +1,6 @@
 """Lookup of classes by label, or by the text of the label."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from polychotomy.errors import StructureError
@@ -19,14 +19,11 @@ class KnownLabels:
     """
 
     def __init__(self, classes: Sequence[Any]) -> None:
-        labels = [Structure.of_class(label).classes[0] for label in classes]
-        self._exact = {label: label for label in labels}
+        self.labels = [Structure.of_class(label).classes[0] for label in classes]
+        self._exact = {label: label for label in self.labels}
         self._written: dict[str, list[Label]] = {}
         for label in self._exact:
             self._written.setdefault(str(label), []).append(label)
-
-    def __iter__(self) -> Iterator[Label]:
-        return iter(self._exact)
 
     def find(self, label: Label, text: str) -> Label | None:
         """Return the matching label, or None if there is none or more than one."""
@@ -57,7 +54,7 @@ def with_labels(structure: Structure, classes: Sequence[Any]) -> Structure:
             raise StructureError(f"The structure has the class {meant!r} of y twice.")
         found[label] = meant
         taken.add(meant)
-    missing = [label for label in known if label not in taken]
+    missing = [label for label in known.labels if label not in taken]
     if missing:
         raise StructureError(
             "The structure must have each class of y. "

@@ -189,25 +189,27 @@ class Roles:
     always_accept = ("NAME", "NUMBER", "STRING")
 
     def __init__(self, dialect: str) -> None:
-        self.dialect = dialect
+        self._open: list[Token] = []
+        self._last: dict[int, str] = {}  # options at each depth, which "." repeats in libAGF
+        self._repeats = dialect == "libagf"
 
     def process(self, stream: Iterator["Token"]) -> Iterator["Token"]:
         """Yield the tokens of `stream` with their roles, up to the end of one structure."""
-        braces = _Braces(self.dialect)
         complete = False
-        for token in self._with_roles(stream, braces):
+        for token in self._with_roles(stream):
             if complete and token.type != "RBRACE":
                 raise _FaultError(
                     "the structure is complete before this (labels with spaces need double quotes, "
                     "and problems count children:  model 0 1 / 2;)",
                     token,
                 )
-            braces.count(token)
+            self._count(token)
             yield token
-            complete = braces.all_closed and token.type in ("CLASS", "RBRACE")
-        braces.check_closed()
+            complete = not self._open and token.type in ("CLASS", "RBRACE")
+        if self._open:
+            raise _FaultError("this brace is never closed", self._open[-1])
 
-    def _with_roles(self, stream: Iterator["Token"], braces: "_Braces") -> Iterator["Token"]:
+    def _with_roles(self, stream: Iterator["Token"]) -> Iterator["Token"]:
         held: list[Token] = []  # a name or string, and the numbers after it
         sides: list[set[str]] = []  # the numbers after it, left and right of a slash
         for token in stream:
@@ -216,15 +218,14 @@ class Roles:
                 if len(sides) == 1:
                     held.append(token)
                 else:
-                    yield _as("INDEX", token)
+                    yield token.update(type="INDEX")
                 continue
             if held:
                 is_problem = token.type == "SLASH"
                 is_model = is_problem or (token.type == "LBRACE" and len(held) == 1)
-                yield (
-                    _as("TWOCLASS", braces.resolve(held[0])) if is_model else _as("CLASS", held[0])
-                )
-                yield from (_as("INDEX" if is_problem else "CLASS", number) for number in held[1:])
+                yield self._model(held[0]) if is_model else held[0].update(type="CLASS")
+                role = "INDEX" if is_problem else "CLASS"
+                yield from (number.update(type=role) for number in held[1:])
                 sides = [*sides, set()] if is_problem else []
                 held = []
             elif token.type != "SLASH":
@@ -232,28 +233,10 @@ class Roles:
             if token.type in ("NAME", "STRING"):
                 held, sides = [token], [set()]
                 continue
-            yield _as("CLASS", token) if token.type == "NUMBER" else token
-        yield from (_as("CLASS", token) for token in held)
+            yield token.update(type="CLASS") if token.type == "NUMBER" else token
+        yield from (token.update(type="CLASS") for token in held)
 
-
-def _add_once(token: "Token", sides: list[set[str]]) -> None:
-    """Record a number of a problem, or of classes in a row, which may occur only once."""
-    number = str(token)
-    if number in sides[0] or number in sides[-1]:
-        where = "on both sides of the problem" if number not in sides[-1] else "twice in a row"
-        raise _FaultError(f"{number[:20]} occurs {where}", token)
-    sides[-1].add(number)
-
-
-class _Braces:
-    """The open braces, and the last options at each depth, which ``"."`` repeats in libAGF."""
-
-    def __init__(self, dialect: str) -> None:
-        self._open: list[Token] = []
-        self._last: dict[int, str] = {}
-        self._repeats = dialect == "libagf"
-
-    def count(self, token: "Token") -> None:
+    def _count(self, token: "Token") -> None:
         if token.type == "LBRACE":
             self._open.append(token)
             if len(self._open) > MAX_DEPTH:
@@ -264,28 +247,23 @@ class _Braces:
             self._open.pop()
             self._last.pop(len(self._open) + 2, None)  # as libAGF does, when a node ends
 
-    @property
-    def all_closed(self) -> bool:
-        return not self._open
-
-    def check_closed(self) -> None:
-        if self._open:
-            raise _FaultError("this brace is never closed", self._open[-1])
-
-    def resolve(self, token: "Token") -> "Token":
-        """Return a model's token with the options that it repeats, if it does."""
-        if not self._repeats or token.type != "STRING":
-            return token
+    def _model(self, token: "Token") -> "Token":
+        """Return a model's token, with the options that it repeats, if it does."""
         depth, options = len(self._open), str(token)
-        if options == '"."':
-            options = self._last.get(depth) or self._last.get(depth - 1) or '""'
-        self._last[depth] = options
-        return token.update(value=options)
+        if self._repeats and token.type == "STRING":
+            if options == '"."':
+                options = self._last.get(depth) or self._last.get(depth - 1) or '""'
+            self._last[depth] = options
+        return token.update(type="TWOCLASS", value=options)
 
 
-def _as(role: str, token: "Token") -> "Token":
-    token.type = role
-    return token
+def _add_once(token: "Token", sides: list[set[str]]) -> None:
+    """Record a number of a problem, or of classes in a row, which may occur only once."""
+    number = str(token)
+    if number in sides[0] or number in sides[-1]:
+        where = "on both sides of the problem" if number not in sides[-1] else "twice in a row"
+        raise _FaultError(f"{number[:20]} occurs {where}", token)
+    sides[-1].add(number)
 
 
 class _Labels:
@@ -309,7 +287,8 @@ class _Labels:
         return label
 
     def check_complete(self, text: str) -> None:
-        missing = [label for label in self._known or () if label not in self._found]
+        known = () if self._known is None else self._known.labels
+        missing = [label for label in known if label not in self._found]
         if missing:
             more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
             raise _FaultError(f"the class {missing[0]!r}{more} is missing", len(text.rstrip()))
@@ -328,10 +307,16 @@ class StructureTransformer:
         if len(parts) == 1:
             return Structure.of_class(self._label(parts[0]))
         model, children = parts
-        self._check_size(model, children)
+        tokens = [partition[0] for partition in model] if isinstance(model, list) else [model]
+        self._size += sum(len(tokens) + child.n_classes for child in children)
+        if self._size > MAX_ENTRIES:
+            raise _FaultError(
+                f"the structure is too large: its codes and the class lists of its nodes may have "
+                f"{MAX_ENTRIES} entries",
+                tokens[0],
+            )
         if isinstance(model, list):
             matrix = _matrix(model, len(children))
-            tokens = [partition[0] for partition in model]
         else:
             if len(children) != 2:
                 raise _FaultError(
@@ -340,42 +325,18 @@ class StructureTransformer:
                     "need double quotes)",
                     model,
                 )
-            matrix, tokens = np.array([[-1], [1]]), [model]
-        named = [self._model(token) for token in tokens]
+            matrix = np.array([[-1], [1]], dtype=np.int8)
+        quoted = [token.startswith('"') for token in tokens]
+        models = list(zip(tokens, quoted, strict=True))
+        names = [None if is_quoted else str(token) for token, is_quoted in models]
+        options = [self._unquoted(token) if is_quoted else None for token, is_quoted in models]
         try:
-            return Structure(
-                matrix, children, names=[n for n, _ in named], options=[o for _, o in named]
-            )
+            return Structure(matrix, children, names=names, options=options)
         except CodeError as error:
             reason = _CHILDREN.sub(lambda found: _CHILD_WORDS[found[0]], str(error))
             raise _FaultError(f"these problems are not a code. {reason}", tokens[0]) from None
 
-    def _check_size(self, model: Any, children: list[Structure]) -> None:
-        """Raise an error if the structure is much larger than its text."""
-        problems = len(model) if isinstance(model, list) else 1
-        self._size += len(children) * problems + sum(child.n_classes for child in children)
-        if self._size > MAX_ENTRIES:
-            raise _FaultError(
-                f"the structure is too large: its codes and the class lists of its nodes may have "
-                f"{MAX_ENTRIES} entries",
-                model[0][0] if isinstance(model, list) else model,
-            )
-
-    def model(self, parts: list[Any]) -> Any:
-        """Return a token or a list of partitions."""
-        return parts[0]
-
-    def branch_list(self, parts: list[Any]) -> list[Any]:
-        """Return the children."""
-        return parts
-
-    def partition_list(self, parts: list[Any]) -> list[Any]:
-        """Return the partitions."""
-        return parts
-
-    def partition(self, parts: list[Any]) -> list[Any]:
-        """Return a token and the two sides."""
-        return parts
+    branch_list = partition_list = partition = list
 
     def class_list(self, parts: list[Any]) -> list[tuple[int, "Token"]]:
         """Return the children's numbers with their tokens."""
@@ -398,12 +359,15 @@ class StructureTransformer:
         elif text in RESERVED:
             value = RESERVED[text]
         elif text[0] in "+-0123456789":
-            value = _number(token)
+            if _INTEGER.fullmatch(text):
+                value = int(text)
+            elif _REAL.fullmatch(text) and np.isfinite(float(text)):
+                value = float(text)
+            else:
+                raise _FaultError(
+                    "this is not a number; labels that begin like one need double quotes", token
+                )
         return self.labels.find(value, text, token)
-
-    def _model(self, token: "Token") -> tuple[str | None, str | None]:
-        """Return a name or options."""
-        return (None, self._unquoted(token)) if token.startswith('"') else (str(token), None)
 
     def _unquoted(self, token: "Token") -> str:
         if self._libagf:
@@ -413,14 +377,6 @@ class StructureTransformer:
         except json.JSONDecodeError as error:
             at = (token.start_pos or 0) + error.pos
             raise _FaultError("a backslash must begin an escape as in JSON", at) from None
-
-
-def _number(token: "Token") -> int | float:
-    if _INTEGER.fullmatch(token):
-        return int(token)
-    if _REAL.fullmatch(token) and np.isfinite(float(token)):
-        return float(token)
-    raise _FaultError("this is not a number; labels that begin like one need double quotes", token)
 
 
 def _matrix(partitions: list[Any], n_children: int) -> Matrix:

@@ -68,6 +68,10 @@ class Structure:
         The labels of all classes from left to right: the leaves in order.
     depth : int
         Largest number of nodes from here to a class: 0 for a class, 1 for a flat code.
+    is_class : bool
+        Whether the structure is a class, not a node.
+    n_classes, n_problems : int
+        Number of classes, and of binary problems of all nodes together.
 
     Raises
     ------
@@ -102,6 +106,10 @@ class Structure:
     options: tuple[str | None, ...]
     classes: tuple[Label, ...]
     depth: int
+    is_class: bool
+    n_classes: int
+    n_problems: int
+    _hash: int
 
     def __init__(
         self,
@@ -119,7 +127,10 @@ class Structure:
                 f"Got {len(nodes)} children for {code.n_classes} rows."
             )
         classes = tuple(label for node in nodes for label in node.classes)
-        _check_different(classes)
+        if len(set(classes)) < len(classes):
+            last = {label: i for i, label in enumerate(classes)}
+            twice = next(classes[last[c]] for i, c in enumerate(classes) if last[c] > i)
+            raise StructureError(f"Every class may occur only once. {twice!r} occurs twice.")
         checked_names, checked_options = _check_models(code, names, options)
         self._set(
             label=None,
@@ -149,35 +160,29 @@ class Structure:
         return leaf
 
     def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(values, is_class=values["code"] is None)
+        own = 0 if self.code is None else self.code.n_problems
+        n_problems = own + sum(child.n_problems for child in self.children)
         # The children's hashes are known, so deep structures need no recursion.
-        parts = (self.label, self.code, self.children, self.names, self.options)
-        object.__setattr__(self, "_hash", hash(parts))
-
-    @property
-    def is_class(self) -> bool:
-        """Whether the structure is a class, not a node."""
-        return self.code is None
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return len(self.classes)
-
-    @property
-    def n_problems(self) -> int:
-        """Number of binary problems, summed over all nodes."""
-        return sum(node.code.n_problems for node in self.nodes() if node.code)
+        value = hash((self.label, self.code, self.children, self.names, self.options))
+        vars(self).update(n_classes=len(self.classes), n_problems=n_problems, _hash=value)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """All binary problems, a node's before those of its children, from left to right."""
-        return tuple(
-            Problem(_members(node, s, -1), _members(node, s, 1), name, options)
-            for node in self.nodes()
-            for s, (name, options) in enumerate(zip(node.names, node.options, strict=True))
-        )
+        found = []
+        for node in self.nodes():
+            assert node.code is not None
+            models = zip(node.code.matrix.T, node.names, node.options, strict=True)
+            for column, name, options in models:
+                minus, plus = (
+                    tuple(
+                        c for i in np.flatnonzero(column == sign) for c in node.children[i].classes
+                    )
+                    for sign in (-1, 1)
+                )
+                found.append(Problem(minus, plus, name, options))
+        return tuple(found)
 
     def nodes(self) -> Iterator["Structure"]:
         """Yield the nodes, parents before children, from left to right, without the classes."""
@@ -203,8 +208,7 @@ class Structure:
         return True
 
     def __hash__(self) -> int:
-        value: int = object.__getattribute__(self, "_hash")
-        return value
+        return self._hash
 
     def _own(self) -> tuple[Any, ...]:
         return self.label, self.code, self.names, self.options
@@ -245,13 +249,6 @@ def _from_flat(flat: list[tuple[Any, ...]]) -> Structure:
     return built[0]
 
 
-def _members(node: Structure, s: int, sign: int) -> tuple[Label, ...]:
-    """Return the classes on one side of a node's own problem s."""
-    assert node.code is not None
-    members = np.flatnonzero(node.code.matrix[:, s] == sign)
-    return tuple(label for c in members for label in node.children[c].classes)
-
-
 def _check_label(label: Any) -> Label:
     if hasattr(label, "item") and getattr(label, "ndim", None) == 0:  # a NumPy scalar
         label = label.item()
@@ -267,15 +264,6 @@ def _check_label(label: Any) -> Label:
         "A child must be a Structure or a class: a string, a truth value, or a finite number of at "
         f"most 300 digits. Got {given}."
     )
-
-
-def _check_different(classes: tuple[Label, ...]) -> None:
-    if len(set(classes)) < len(classes):
-        seen = set()
-        for label in classes:
-            if label in seen:
-                raise StructureError(f"Every class may occur only once. {label!r} occurs twice.")
-            seen.add(label)
 
 
 def _check_models(

@@ -3,18 +3,17 @@
 from polychotomy.training._cost_of_pairs import refuse_pairs
 from polychotomy.training._inputs import (
     Params,
-    check_batch_labels,
+    batch_classes,
     check_data,
     check_labels,
     check_own_weights,
     check_params,
-    check_weights,
     class_weights,
-    route_params,
+    part_of_batch,
     unless_fit_fails,
     weigh,
 )
-from polychotomy.training._joint_trainer import JointlyTrained, JointTrainer
+from polychotomy.training._joint_trainer import GatheredModel, JointlyTrained, JointTrainer
 from polychotomy.training._problems import (
     Asking,
     Counts,
@@ -27,6 +26,7 @@ from polychotomy.training._problems import (
     Trainer,
 )
 from polychotomy.training._progress import FitProgress
+from polychotomy.training._reservoir import Reservoir
 from polychotomy.training._separate_trainer import SeparatelyTrained, SeparateTrainer
 from polychotomy.training._shared_problems import shared_problems
 
@@ -35,6 +35,7 @@ __all__ = [
     "Counts",
     "FitProgress",
     "Folds",
+    "GatheredModel",
     "HeldOut",
     "JointTrainer",
     "JointlyTrained",
@@ -42,19 +43,19 @@ __all__ = [
     "Params",
     "Problems",
     "RememberedOutputs",
+    "Reservoir",
     "SeparateTrainer",
     "SeparatelyTrained",
     "TrainedProblems",
     "Trainer",
-    "check_batch_labels",
+    "batch_classes",
     "check_data",
     "check_labels",
     "check_own_weights",
     "check_params",
-    "check_weights",
     "class_weights",
+    "part_of_batch",
     "refuse_pairs",
-    "route_params",
     "shared_problems",
     "unless_fit_fails",
     "weigh",

@@ -1,6 +1,6 @@
 """The inputs of ``fit``: samples, labels, weights and metadata, validated and routed."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
@@ -8,15 +8,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import (
+    _safe_indexing,
     check_array,
     check_consistent_length,
     column_or_1d,
     compute_class_weight,
     get_tags,
 )
-from sklearn.utils.metadata_routing import _raise_for_params, _routing_enabled, process_routing
+from sklearn.utils.metadata_routing import _raise_for_params
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, has_fit_parameter, validate_data
+from sklearn.utils.validation import (
+    _check_method_params,
+    _check_sample_weight,
+    validate_data,
+)
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.codes import DistinctProblems
@@ -48,12 +53,15 @@ def check_data(
         return validate_data(estimator, X, **({"y": y} if with_y else {}), **options)
     if _is_collection(X):
         X = np.asarray(X, dtype=object)
-    elif pairwise or not _is_frame(X):
+    elif pairwise or isinstance(X, np.ndarray) or not hasattr(X, "columns"):
         options = {"accept_sparse": "csr", "dtype": "numeric" if pairwise else None}
         options |= {"ensure_all_finite": pairwise, "reset": reset}
         checked = validate_data(estimator, X, **({"y": y} if with_y else {}), **options)
-        if pairwise and with_y:
-            _check_square(checked[0])
+        if pairwise and with_y and checked[0].shape[0] != checked[0].shape[1]:
+            raise ValueError(
+                "A precomputed kernel must be a square matrix, n_samples × n_samples. "
+                f"Got shape {checked[0].shape}."
+            )
         return checked
     else:
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -80,40 +88,41 @@ def unless_fit_fails(estimator: Any) -> Iterator[None]:
         raise
 
 
-def check_labels(y: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
-    """Return the sorted classes and each sample's class index."""
+def check_labels(
+    y: NDArray[Any], classes: NDArray[Any] | None = None
+) -> tuple[NDArray[Any], Indices]:
+    """Return the sorted classes, by default those of y, and each sample's class index."""
     try:
         check_classification_targets(y)
-        classes, indices = np.unique(y, return_inverse=True)
+        found, indices = np.unique(y, return_inverse=True)
     except TypeError as error:
         raise ValueError(f"All labels in y must be of one kind: {error}.") from error
-    _check_two(classes)
-    return classes, indices
+    if classes is not None:
+        unknown = np.setdiff1d(found, classes).tolist()
+        if unknown:
+            raise ValueError(f"Every label of y must be one of the classes. Got {unknown[0]!r}.")
+        found, indices = classes, np.searchsorted(classes, y)
+    if len(found) < 2:
+        raise ValueError(
+            f"Classification needs at least two classes. Got {len(found)} class "
+            f"({', '.join(map(repr, found.tolist()))}) in y."
+        )
+    return found, indices
 
 
-def check_batch_labels(
-    y: NDArray[Any], given: Any, known: NDArray[Any] | None
-) -> tuple[NDArray[Any], Indices]:
-    """Return the classes of all batches, and each sample's class index in this one."""
-    check_classification_targets(y)
-    if known is None and given is None:
+def batch_classes(given: Any, known: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the classes of all batches: those given in the first call to ``partial_fit``."""
+    if given is None and known is None:
         raise ValueError(
             "The 'classes' parameter must hold all labels in the first call to partial_fit."
         )
-    classes = np.unique(given) if known is None else known
-    if known is not None and given is not None and not np.array_equal(np.unique(given), known):
+    classes = np.asarray(known if given is None else np.unique(given))
+    if known is not None and not np.array_equal(classes, known):
         raise ValueError(
             "The 'classes' parameter must hold the same labels in every call to partial_fit, or "
             "be left out after the first."
         )
-    _check_two(classes)
-    new = np.setdiff1d(y, classes)
-    if new.size:
-        raise ValueError(
-            "Every label of a batch must be among the classes of the first call. "
-            f"Got {new.tolist()[0]!r}."
-        )
-    return classes, np.searchsorted(classes, y)
+    return classes
 
 
 def check_params(
@@ -123,7 +132,9 @@ def check_params(
     _raise_for_params(params, classifier, method)
     n_jobs = classifier.n_jobs
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
-        raise ValueError(f"The 'n_jobs' parameter must be None or an int but 0. Got {n_jobs!r}.")
+        raise ValueError(
+            f"The 'n_jobs' parameter must be None or an int other than 0. Got {n_jobs!r}."
+        )
     if sample_weight is None:
         return params
     return {**params, "sample_weight": _check_sample_weight(sample_weight, X)}
@@ -150,8 +161,13 @@ def class_weights(
     if isinstance(given, Mapping):
         given = dict(given)
     elif sample_weight is not None:
-        weights = np.asarray(sample_weight, dtype=float)
-        _check_positive(np.bincount(y, weights).astype(float), classes)
+        totals = np.bincount(y, np.asarray(sample_weight, dtype=float))
+        for c in np.flatnonzero(totals <= 0):
+            raise ValueError(
+                "class_weight='balanced' divides by the total weight of each class, which must be "
+                f"positive. That of class {classes[c]!s} is {totals[c]:g}: leave out its samples, "
+                "or give them positive weights."
+            )
     factors = compute_class_weight(
         given, classes=classes, y=classes[y], sample_weight=sample_weight
     )
@@ -176,16 +192,6 @@ def check_own_weights(learner: Any, classes: NDArray[Any], owner: str) -> None:
             )
 
 
-def _check_positive(totals: Array, classes: NDArray[Any]) -> None:
-    """Raise ValueError if a class has no weight to divide by."""
-    for c in np.flatnonzero(totals <= 0):
-        raise ValueError(
-            "class_weight='balanced' divides by the total weight of each class, which must be "
-            f"positive. That of class {classes[c]!s} is {totals[c]:g}: leave out its samples, or "
-            "give them positive weights."
-        )
-
-
 def weigh(params: Params, factor: Array | None) -> Params:
     """Return arguments of ``fit`` whose weights are multiplied by a factor for each sample."""
     if factor is None:
@@ -194,56 +200,15 @@ def weigh(params: Params, factor: Array | None) -> Params:
     return {**params, "sample_weight": factor if weight is None else factor * np.asarray(weight)}
 
 
-def route_params(
-    classifier: Any, method: str, estimators: Mapping[str, Any], params: Params
-) -> dict[str, Params]:
-    """Return the arguments of each estimator's `method`.
-
-    Parameters
-    ----------
-    classifier : estimator
-        Whose metadata routing decides, if it is enabled.
-    method : {"fit", "partial_fit"}
-    estimators : mapping of str to estimator
-        By the names that the classifier's router knows.
-    params : dict
-        As :func:`check_params` returns them.
-    """
-    if _routing_enabled():
-        routed = process_routing(classifier, method, **params)
-        return {source: dict(routed[source][method]) for source in estimators}
-    return dict.fromkeys(estimators, params)
-
-
-def check_weights(learners: Iterable[Any]) -> None:
-    """Raise ValueError if a learner in use was given weights that its ``fit`` does not take.
-
-    With metadata routing, scikit-learn checks that.
-    """
-    for learner in () if _routing_enabled() else learners:
-        given = "sample_weight" in learner.params
-        if given and not has_fit_parameter(learner.estimator, "sample_weight"):
-            raise ValueError(
-                f"{type(learner.estimator).__name__} takes no sample_weight. Leave the weights (or "
-                "'class_weight') out, take another estimator or, for a pipeline, use "
-                "scikit-learn's metadata routing."
-            )
-
-
-def _check_square(X: Any) -> None:
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(
-            "A precomputed kernel must be a square matrix, n_samples × n_samples. "
-            f"Got shape {X.shape}."
-        )
-
-
-def _check_two(classes: NDArray[Any]) -> None:
-    if len(classes) < 2:
-        raise ValueError(
-            f"Classification needs at least two classes. Got {len(classes)} class "
-            f"({', '.join(map(repr, classes.tolist()))}) in y."
-        )
+def part_of_batch(
+    X: Any, y: Indices, params: Params, factor: Array | None, which: NDArray[np.bool_]
+) -> tuple[Any, Indices, Params, Array | None]:
+    """Return some samples of a batch with their labels, arguments and factors."""
+    if which.all():
+        return X, y, params, factor
+    rows = np.flatnonzero(which)
+    own = _check_method_params(X, params, indices=rows)
+    return _safe_indexing(X, rows), y[rows], own, None if factor is None else factor[rows]
 
 
 def _is_collection(X: Any) -> bool:
@@ -251,10 +216,6 @@ def _is_collection(X: Any) -> bool:
     if getattr(X, "ndim", 1) != 1 or isinstance(X, str | dict) or not hasattr(X, "__len__"):
         return False
     return len(X) > 0 and isinstance(next(iter(X)), str | dict)
-
-
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "shape") and not isinstance(X, np.ndarray)
 
 
 def check_total_weights(totals: Array, problems: Problems, distinct: DistinctProblems) -> None:

@@ -21,6 +21,7 @@ from polychotomy.training._problems import (
     Folds,
     HeldOut,
     Problems,
+    check_held_out_room,
 )
 from polychotomy.training._progress import FitProgress
 from polychotomy.training._shared_problems import active_problems, size_of
@@ -47,8 +48,8 @@ class JointlyTrained:
 
     @property
     def learns_further(self) -> bool:
-        """Whether training can go on batch by batch: nothing is kept of the samples."""
-        return False
+        """Whether training can go on batch by batch: ``fit_joint`` keeps nothing of the samples."""
+        return bool(getattr(self.model, "learns_further", False))
 
     def outputs(self, X: Any, kind: str, which: Sequence[int] | None = None) -> Array:
         """Return the outputs of all problems, or of those in `which`, a column for each."""
@@ -92,6 +93,9 @@ class JointTrainer:
         Which targets training leaves out.
     n_jobs : int or None
         Workers for the folds of coupled problems that have no threads of their own.
+    says, couples, n_tasks
+        What the outputs of each distinct problem are, whether the problems depend on each other,
+        and how many tasks are reported for each part of the samples.
     """
 
     learner: Learner
@@ -99,21 +103,15 @@ class JointTrainer:
     distinct: DistinctProblems
     negatives: Negatives | None = None
     n_jobs: int | None = None
+    says: tuple[Says, ...] = field(init=False)
+    couples: bool = field(init=False)
+    n_tasks: int = field(init=False)
 
-    @property
-    def says(self) -> tuple[Says, ...]:
-        """What the outputs of each distinct problem are."""
-        return (self.learner.says,) * self.distinct.columns.shape[1]
-
-    @property
-    def couples(self) -> bool:
-        """Whether the problems depend on each other."""
-        return bool(getattr(self.joint, "couples", False))
-
-    @property
-    def n_tasks(self) -> int:
-        """How many tasks it reports for each part of the samples."""
-        return 1 if self.couples else self.distinct.columns.shape[1]
+    def __post_init__(self) -> None:
+        n, couples = self.distinct.columns.shape[1], bool(getattr(self.joint, "couples", False))
+        object.__setattr__(self, "says", (self.learner.says,) * n)
+        object.__setattr__(self, "couples", couples)
+        object.__setattr__(self, "n_tasks", 1 if couples else n)
 
     def train(
         self,
@@ -129,13 +127,17 @@ class JointTrainer:
         Problems that do not depend on each other are trained in one call, with the problems of the
         folds as further columns. A fold's model is dropped as soon as its outputs are known.
         """
-        targets, weight = Targets(self.distinct.columns, y), self.learner.weight(len(y))
-        check_total_weights(_total_weights(targets, weight), problems, self.distinct)
-        whole = targets
+        targets = whole = Targets(self.distinct.columns, y)
+        weights = [self.learner.weight(len(y))] * targets.n_problems
+        samples = targets.total_weights(weights)
+        check_total_weights(samples, problems, self.distinct)
+        if folds is not None:
+            check_held_out_room(targets)
         if self.negatives is not None:
             pairwise = get_tags(self.learner.estimator).input_tags.pairwise
             kept = self.negatives.choose(X, y, targets.n_problems, pairwise=pairwise)
             whole = Targets(targets.columns, y, kept)
+            samples = whole.total_weights(weights)
         parts = [whole, *(whole.restricted(training) for training, _ in folds or ())]
         tests = [np.sort(test) for _, test in folds or ()]
         if self.couples:
@@ -144,15 +146,36 @@ class JointTrainer:
         else:
             found = self._as_columns(X, parts, tests, kinds[0], problems, progress)
         model = next(found)
-        samples = _total_weights(whole, weight)
-        solves = getattr(model, "n_solves_", 1)
+        n_solved = whole.n_problems * getattr(model, "n_solves_", 1)
         classes = np.bincount(y, minlength=len(problems.classes))
-        trained = JointlyTrained(model, Counts(whole.n_problems * solves, samples, classes))
+        trained = JointlyTrained(model, Counts(n_solved, samples, classes))
         outputs = [] if folds is None else _held_out(trained, targets, X, tests, found, kinds[0])
         next(found, None)  # nothing is left, but it gives back the kernel rows
         if folds is None:
             return trained, None
-        return trained, HeldOut(targets, outputs, [weight] * whole.n_problems, bool(folds))
+        return trained, HeldOut(targets, outputs, weights, bool(folds))
+
+    def update(
+        self,
+        trained: JointlyTrained | None,
+        problems: Problems,
+        X: Any,
+        y: Indices,
+        progress: FitProgress,
+    ) -> JointlyTrained:
+        """Return the problems after learning a batch; `trained` is None before the first."""
+        columns = self.distinct.columns
+        for s in self.distinct.first:
+            progress.begin(problems.names[s])
+        before = None if trained is None else trained.model
+        matrix = np.asarray(columns[:, slice(None)], dtype=np.int8)
+        model = self.joint.update_joint(before, X, y, matrix, **self.learner.params)
+        for s in range(columns.shape[1]):
+            progress.end(s)
+        weights = [self.learner.weight(len(y))] * columns.shape[1]
+        samples = Targets(columns, y).total_weights(weights)
+        counts = Counts(columns.shape[1], samples, np.bincount(y, minlength=len(columns)))
+        return JointlyTrained(model, counts if trained is None else counts.plus(trained.counts))
 
     def held_out(self, X: Any, y: Indices, folds: Folds) -> Array | None:
         """Return the outputs of all problems for each sample, trained without its fold.
@@ -177,31 +200,26 @@ class JointTrainer:
         progress: FitProgress,
     ) -> Iterator[Any]:
         """Yield the model of all samples, and then the outputs on each fold's test samples."""
-        n = parts[0].n_problems
-        for _ in parts:
-            for s in self.distinct.first:
-                progress.begin(problems.names[s])
-        model = self._fit_columns(X, parts, progress)
-        for p in range(len(parts)):
-            part = model.part(range(p * n, (p + 1) * n)) if len(parts) > 1 else model
-            yield part if p == 0 else _outputs(part, _safe_indexing(X, tests[p - 1]), kind)
-
-    def _fit_columns(self, X: Any, parts: Sequence[Targets], progress: FitProgress) -> Any:
-        """Train the columns of all parts, in as few calls as memory for the targets allows."""
-        n = parts[0].n_problems
+        n, first = parts[0].n_problems, self.distinct.first
+        for s in [*first] * len(parts):
+            progress.begin(problems.names[s])
+        places: list[tuple[Any, int]] = []
         size = max(1, _MOST_TARGETS // max(1, parts[0].n_samples))
         if len(parts) * n <= size:
             T = np.hstack([part.block(slice(None)) for part in parts])
             whole = np.tile(np.arange(n), len(parts) - 1)
             within = np.concatenate([np.full(n, -1), whole])
-            return _fit_missing(self.joint, X, T, self.learner.params, progress, within)
-        places: list[tuple[Any, int]] = []
-        for part in parts:
-            for start in range(0, n, size):
-                T = part.block(slice(start, start + size))
-                model = _fit_missing(self.joint, X, T, self.learner.params, progress)
-                places += [(model, s) for s in range(T.shape[1])]
-        return GatheredModel(tuple(places))
+            model = _fit_missing(self.joint, X, T, self.learner.params, progress, within)
+        else:  # in as few calls as memory for the targets allows
+            for part in parts:
+                for start in range(0, n, size):
+                    T = part.block(slice(start, start + size))
+                    some = _fit_missing(self.joint, X, T, self.learner.params, progress)
+                    places += [(some, s) for s in range(T.shape[1])]
+            model = GatheredModel(tuple(places))
+        for p in range(len(parts)):
+            part = model.part(range(p * n, (p + 1) * n)) if len(parts) > 1 else model
+            yield part if p == 0 else _outputs(part, _safe_indexing(X, tests[p - 1]), kind)
 
     def _one_by_one(
         self,
@@ -219,7 +237,8 @@ class JointTrainer:
             model = self.joint.fit_joint(X, parts[0].block(slice(None)), **self.learner.params)
             progress.end()
             yield model
-            tasks = self._announced(zip(parts[1:], tests, strict=True), progress)
+            folds = zip(parts[1:], tests, strict=True)
+            tasks = (progress.begin(_ALL_AT_ONCE, fold) for fold in folds)
             shared = (self.joint, model, X, self.learner.params, kind)
             if on_kernel:  # which has threads of its own
                 answers = (_outputs_of_fold(task, shared) for task in tasks)
@@ -228,12 +247,6 @@ class JointTrainer:
             for said in answers:
                 progress.end()
                 yield said
-
-    @staticmethod
-    def _announced(tasks: Any, progress: FitProgress) -> Iterator[Any]:
-        for task in tasks:
-            progress.begin(_ALL_AT_ONCE)
-            yield task
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,10 +285,6 @@ class GatheredModel:
             else:
                 own.append(s)
         return [(model.part([self.places[s][1] for s in own]), own) for model, own in found]
-
-
-def _total_weights(targets: Targets, weight: Array) -> Array:
-    return np.array([weight[targets.samples(s)].sum() for s in range(targets.n_problems)])
 
 
 def _fit_missing(
@@ -342,17 +351,14 @@ def _held_out(
     """
     samples = [targets.samples(s) for s in range(targets.n_problems)]
     outputs = [np.empty(len(own)) for own in samples]
-
-    def fill(test: Indices, answers: Array) -> None:
+    never = np.setdiff1d(np.arange(targets.n_samples), np.concatenate([[], *tests]))
+    for test in [*tests, never] if never.size else tests:
+        by_all = test is never
+        answers = trained.outputs(_safe_indexing(X, never), kind) if by_all else next(said)
         place = np.full(targets.n_samples, -1)
         place[test] = np.arange(len(test))
         for s, own in enumerate(samples):
             asked = place[own]
             outputs[s][asked >= 0] = answers[asked[asked >= 0], s]
-
-    for test in tests:
-        fill(test, next(said))
-    never = np.setdiff1d(np.arange(targets.n_samples), np.concatenate([[], *tests]))
-    if never.size:
-        fill(never, trained.outputs(_safe_indexing(X, never), kind))
+        del answers
     return outputs

@@ -11,7 +11,10 @@ from sklearn.utils import _safe_indexing
 from polychotomy.arrays import Array, Indices
 from polychotomy.codes import Code, DistinctProblems, Targets
 from polychotomy.learners import Says
+from polychotomy.memory import check_room
 from polychotomy.structures import Node
+
+_BLOCK = 1024
 
 Folds = Sequence[tuple[Indices, Indices]]
 
@@ -84,6 +87,21 @@ class HeldOut:
     outputs: Sequence[Array]
     weights: Sequence[Array]
     by_folds: bool
+
+
+def check_held_out_room(targets: Targets) -> None:
+    """Raise NotEnoughMemoryError if the held-out outputs cannot fit in memory.
+
+    There are one for each sample of each problem, and one more while folds are put together.
+    """
+    sizes = np.bincount(targets.y, minlength=len(targets.columns)).astype(float)
+    taking_part = 0.0
+    for start in range(0, targets.n_problems, _BLOCK):
+        taking_part += float(np.sum(sizes @ (targets.columns[:, start : start + _BLOCK] != 0)))
+    check_room(
+        {"held-out outputs of the problems": int(2 * 8 * taking_part)},
+        "Set probability=None, which needs no calibration, or take a code of fewer problems.",
+    )
 
 
 class TrainedProblems(Protocol):
@@ -211,20 +229,10 @@ class RememberedOutputs:
     X: Any
     said: dict[str, Array]
 
-    @property
-    def learns_further(self) -> bool:
-        """Whether training can go on batch by batch."""
-        return self.trained.learns_further
-
-    @property
-    def counts(self) -> Counts:
-        """What training cost."""
-        return self.trained.counts
-
-    @property
-    def model(self) -> Any:
-        """The model of problems that were trained at once."""
-        return self.trained.model  # type: ignore[attr-defined]
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked for while it is copied or unpickled
+            raise AttributeError(name)
+        return getattr(self.trained, name)
 
     def outputs(self, X: Any, kind: str, which: Sequence[int] | None = None) -> Array:
         """Return the outputs of all problems, or of those in `which`, a column for each."""
@@ -233,7 +241,3 @@ class RememberedOutputs:
         if kind not in self.said:
             self.said[kind] = self.trained.outputs(X, kind)
         return self.said[kind].copy() if which is None else self.said[kind][:, which]
-
-    def estimator(self, s: int) -> Any:
-        """Return one problem as a trained classifier."""
-        return self.trained.estimator(s)

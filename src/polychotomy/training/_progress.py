@@ -41,11 +41,12 @@ class FitProgress:
         if kind is None:
             self._context.call_on_fit_task_end(estimator=self._estimator)
 
-    def begin(self, words: str) -> None:
-        """Report that a problem was handed to a worker."""
+    def begin(self, words: str, work: Any = None) -> Any:
+        """Report that a problem was handed to a worker; return the work."""
         task = self._context.subcontext(task_name=f"problem {words}")
         task.call_on_fit_task_begin(estimator=self._estimator)
         self._tasks.append(task)
+        return work
 
     def end(self, s: int = 0) -> None:
         """Report that a problem is trained; they count as ended in the order they began."""

@@ -1,8 +1,7 @@
 """Training each binary problem by itself: a clone of a scikit-learn classifier per problem."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from polychotomy.training._problems import (
     Folds,
     HeldOut,
     Problems,
+    check_held_out_room,
 )
 from polychotomy.training._progress import FitProgress
 from polychotomy.training._shared_problems import active_problems
@@ -79,6 +79,8 @@ class SeparateTrainer:
     seeds : ndarray of shape (n_distinct,) or None
         The same for a problem in whatever code it occurs.
     n_jobs : int or None
+    says, n_tasks
+        What the outputs of each distinct problem are, and how many of them there are.
     """
 
     learners: tuple[Learner, ...]
@@ -86,6 +88,13 @@ class SeparateTrainer:
     distinct: DistinctProblems
     seeds: NDArray[np.int_] | None = None
     n_jobs: int | None = None
+    says: tuple[Says, ...] = field(init=False)
+    n_tasks: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        said = [learner.says for learner in self.learners]
+        object.__setattr__(self, "says", tuple(said[j] for j in self.learner_of))
+        object.__setattr__(self, "n_tasks", len(self.learner_of))
 
     @classmethod
     def of(
@@ -107,17 +116,6 @@ class SeparateTrainer:
         seeds = problem_seeds(random_state, distinct.columns)
         return cls(learners, chosen[distinct.first], distinct, seeds, n_jobs)
 
-    @cached_property
-    def says(self) -> tuple[Says, ...]:
-        """What the outputs of each distinct problem are."""
-        said = [learner.says for learner in self.learners]
-        return tuple(said[j] for j in self.learner_of)
-
-    @property
-    def n_tasks(self) -> int:
-        """How many tasks it reports for each part of the samples: one per distinct problem."""
-        return self.distinct.columns.shape[1]
-
     def train(
         self,
         problems: Problems,
@@ -131,23 +129,24 @@ class SeparateTrainer:
 
         A fold's model is dropped as soon as its held-out outputs are known.
         """
-        targets, names = Targets(self.distinct.columns, y), self._names(problems)
-        turned, counts = self._turned(problems), self._counts(targets)
-        check_total_weights(counts.samples, problems, self.distinct)
+        targets, weights = Targets(self.distinct.columns, y), self._weights(y)
+        samples = targets.total_weights(weights)
+        check_total_weights(samples, problems, self.distinct)
+        if folds is not None:
+            check_held_out_room(targets)
+        counts = Counts(self.n_tasks, samples, np.bincount(y, minlength=len(targets.columns)))
         tests = [np.sort(test) for _, test in folds or ()]
         parts = [(None, None), *((f[0], t) for f, t in zip(folds or (), tests, strict=True))]
 
         def task(i: int) -> _Task:
             part, s = divmod(i, targets.n_problems)
-            made = self._task(s, names[s], targets, *parts[part], kinds[s])
-            return made._replace(turned=turned[s])
+            return self._task(s, problems, targets, *parts[part], kinds[s])
 
         results = self._run(task, len(parts) * targets.n_problems, X, progress)
         trained = SeparatelyTrained(tuple(results[: targets.n_problems]), counts, self.n_jobs)
         if folds is None:
             return trained, None
         outputs = self._held_out(trained, tests, results, targets, X, kinds)
-        weights = [self.learners[j].weight(len(y)) for j in self.learner_of]
         return trained, HeldOut(targets, outputs, weights, bool(folds))
 
     def update(
@@ -159,42 +158,36 @@ class SeparateTrainer:
         progress: FitProgress,
     ) -> SeparatelyTrained:
         """Return the problems after learning a batch; `trained` is None before the first."""
-        targets, names = Targets(self.distinct.columns, y), self._names(problems)
-        before = [None] * len(names) if trained is None else [p.estimator for p in trained.problems]
+        targets = Targets(self.distinct.columns, y)
+        before = (
+            [None] * self.n_tasks if trained is None else [p.estimator for p in trained.problems]
+        )
 
         def task(s: int) -> _Task:
-            made = self._task(s, names[s], targets, None, None, "margin")
+            made = self._task(s, problems, targets)
             fresh = made.estimator if made.samples.size else None
             return made._replace(estimator=before[s] or fresh, method="partial_fit")
 
-        results = self._run(task, len(names), X, progress, shared=False)
-        counts = self._counts(targets)
+        results = self._run(task, self.n_tasks, X, progress, shared=False)
+        samples = targets.total_weights(self._weights(y))
+        counts = Counts(self.n_tasks, samples, np.bincount(y, minlength=len(targets.columns)))
         if trained is not None:
             counts = counts.plus(trained.counts)
         return SeparatelyTrained(tuple(results), counts, self.n_jobs)
 
-    def _names(self, problems: Problems) -> list[str]:
-        """Return what each distinct problem asks, in the words of the first of its kind."""
-        return [problems.names[s] for s in self.distinct.first]
-
-    def _turned(self, problems: Problems) -> list[bool]:
-        """Return for each distinct problem whether its learner's first label is the +1 side."""
-        turned = [False] * len(self.learner_of)
-        for s, learner in enumerate(self.learners[j] for j in self.learner_of):
-            if learner.is_frozen:
-                column = self.distinct.columns[:, s]
-                sides = problems.classes[column < 0], problems.classes[column > 0]
-                turned[s] = learner.is_turned(*sides)
-        return turned
+    def _weights(self, y: Indices) -> list[Array]:
+        """Return the weights of the samples for each distinct problem."""
+        own = [learner.weight(len(y)) for learner in self.learners]
+        return [own[j] for j in self.learner_of]
 
     def _task(
         self,
         s: int,
-        name: str,
+        problems: Problems,
         targets: Targets,
-        training: Indices | None,
-        test: Indices | None,
-        kind: str,
+        training: Indices | None = None,
+        test: Indices | None = None,
+        kind: str = "margin",
     ) -> "_Task":
         """Return the task of problem s on all samples, or on the training part of a fold."""
         samples = targets.samples(s)
@@ -203,8 +196,12 @@ class SeparateTrainer:
             samples = training[targets.columns[targets.y[training], s] != 0]
         learner = self.learners[self.learner_of[s]]
         seed = None if self.seeds is None else int(self.seeds[s])
-        sides = targets.sides(s, samples)
-        return _Task(name, learner.fresh(seed), learner.params, samples, sides, asked, kind)
+        turned = False
+        if learner.is_frozen:
+            column = self.distinct.columns[:, s]
+            turned = learner.is_turned(problems.classes[column < 0], problems.classes[column > 0])
+        name, sides = problems.names[self.distinct.first[s]], targets.sides(s, samples)
+        return _Task(name, learner.fresh(seed), learner.params, samples, sides, asked, kind, turned)
 
     def _run(
         self,
@@ -226,7 +223,7 @@ class SeparateTrainer:
         for i in np.setdiff1d(np.arange(n_tasks), missing):
             progress.begin(task(int(i)).name)
             progress.end()
-        announced = _announced(map(task, missing), progress)
+        announced = (progress.begin(each.name, each) for each in map(task, missing))
         found = map_tasks(_train, announced, shared=X, n_jobs=self.n_jobs)
         for i, result in zip(missing, found, strict=True):
             progress.end()
@@ -259,12 +256,6 @@ class SeparateTrainer:
             outputs.append(own)
         return outputs
 
-    def _counts(self, targets: Targets) -> Counts:
-        weights = [learner.weight(targets.n_samples) for learner in self.learners]
-        total = [weights[j][targets.samples(s)].sum() for s, j in enumerate(self.learner_of)]
-        classes = np.bincount(targets.y, minlength=len(targets.columns))
-        return Counts(targets.n_problems, np.array(total), classes)
-
 
 class _Task(NamedTuple):
     """A problem to train; if there are samples it is `asked` about, its outputs are wanted."""
@@ -278,12 +269,6 @@ class _Task(NamedTuple):
     kind: str
     turned: bool = False
     method: str = "fit"
-
-
-def _announced(tasks: Iterable[_Task], progress: FitProgress) -> Iterator[_Task]:
-    for task in tasks:
-        progress.begin(task.name)
-        yield task
 
 
 def _common(samples: Indices, test: Indices, n_samples: int) -> Indices:

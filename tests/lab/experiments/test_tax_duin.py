@@ -44,18 +44,18 @@ def test_votes_and_probabilities_share_a_training():
     assert len({method.training for method in METHODS.values()}) == 6
 
 
-def test_the_draws_are_as_large_as_table_1_says():
+def test_folds_are_ten_and_the_digits_as_many_as_table_1_says():
     plan = Schedule(WAVEFORM, ["one_vs_one"], protocol=EXPERIMENT.protocol["waveform"])
-    assert len(plan.tasks) == 10
-    assert {(len(task.train), len(task.test)) for task in plan.tasks} == {(300, 500)}
-    sizes = {name: text.partition(":")[2] for name, text in EXPERIMENT.protocol.items()}
-    assert sizes == {
-        "vowel": "528/462",
-        "waveform": "300/500",
-        "vehicle": "423/423",
-        "crabs": "80/120",
-        "digits": "1000/1000",
-    }
+    assert {(len(task.train), len(task.test)) for task in plan.tasks} == {(720, 80)}
+    others = {text for name, text in EXPERIMENT.protocol.items() if name != "digits"}
+    assert others == {"cv10"}
+    assert EXPERIMENT.protocol["digits"] == "repeat10:1000/1000"
+
+
+def test_the_variant_numbers_the_samples_of_each_class():
+    data = experiments.get("tax-duin-2-index").load_samples("iris").data
+    assert data["index"].tolist() == [*range(1, 51)] * 3
+    assert data.shape == (150, 5)
 
 
 @pytest.mark.parametrize("data_set", EXPERIMENT.data_sets)

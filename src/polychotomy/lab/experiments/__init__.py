@@ -6,6 +6,7 @@ module for each paper; a new experiment is an :class:`Experiment` there and a li
 
 from polychotomy.errors import unknown_name
 from polychotomy.lab.experiments import _allwein, _mills, _sbc, _tax_duin
+from polychotomy.lab.experiments._agreement import Agreement, is_derived, measure_agreement
 from polychotomy.lab.experiments._comparison import (
     Comparison,
     RankStatistics,
@@ -18,6 +19,7 @@ from polychotomy.lab.experiments._experiment import Experiment, FinishedCells
 from polychotomy.lab.experiments._figures import Estimate, Figure, read_figures, write_figures
 
 __all__ = [
+    "Agreement",
     "Comparison",
     "Estimate",
     "Experiment",
@@ -26,6 +28,8 @@ __all__ = [
     "RankStatistics",
     "compare_tables",
     "get",
+    "is_derived",
+    "measure_agreement",
     "names",
     "quantity_label",
     "rank_statistics",

@@ -115,11 +115,22 @@ def compare(cell: published.PublishedCell, ours: Estimate, of_folds: int) -> Fig
 def _agrees(cell: published.PublishedCell, ours: Estimate) -> bool | None:
     if ours.agrees is not None or not ours.judged or not isfinite(cell.value):
         return ours.agrees
-    rounding = 0.5 * 10.0**-cell.decimals
-    if isfinite(cell.spread):
-        return abs(ours.value - cell.value) <= cell.spread + rounding
-    if isfinite(ours.low):
-        return ours.low - rounding <= cell.value <= ours.high + rounding
+    return _matches(ours.value, ours.low, ours.high, cell.value, cell.spread, cell.decimals)
+
+
+def matches(figure: "Figure", value: float, spread: float, decimals: int) -> bool | None:
+    """Return whether our figure agrees with a published value; None where that has no meaning."""
+    return _matches(figure.ours, figure.low, figure.high, value, spread, decimals)
+
+
+def _matches(
+    ours: float, low: float, high: float, theirs: float, spread: float, decimals: int
+) -> bool | None:
+    rounding = 0.5 * 10.0**-decimals
+    if isfinite(spread):
+        return abs(ours - theirs) <= spread + rounding
+    if isfinite(low):
+        return low - rounding <= theirs <= high + rounding
     return None
 
 

@@ -7,10 +7,10 @@ from polychotomy.probability._compiled._least_norm import least_norms
 from polychotomy.probability._compiled._least_squares import (
     coupling,
     least_squares,
-    least_squares_strict,
     normal_matrices,
 )
 from polychotomy.probability._compiled._strict_divergence import kullback_leibler_strict
+from polychotomy.probability._compiled._strict_least_squares import least_squares_strict
 
 __all__ = [
     "coupling",

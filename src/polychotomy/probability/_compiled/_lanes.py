@@ -1,81 +1,96 @@
-"""Pairwise coupling of eight samples at a time.
+"""Small factorisations of several samples at a time, and pairwise coupling by them.
 
-The last axis of the arrays is a sample, a *lane*: the eight are independent, so that the processor
+The last axis of the arrays is a sample, a *lane*: lanes are independent, so that the processor
 works on them side by side, which it cannot do within one small factorisation. What a lane computes
-depends on its own sample only, and to the last bit on nothing else.
+depends on its own sample only, and to the last bit on nothing else. The number of lanes is the
+length of the last axis: were it a constant, loops over it would be unrolled and not vectorised.
 """
 
 import numpy as np
 
 from polychotomy.probability._compiled._simplex import compiled
 
-_LANES = 8
-
 
 @compiled
-def _factor(M):  # pragma: no cover - compiled
-    """Overwrite the upper triangles M (k × k × 8) by Cholesky factors."""
-    k = M.shape[0]
-    root = np.empty(_LANES)
-    for j in range(k):
-        for w in range(_LANES):
+def factor_lanes(M, m, root):  # pragma: no cover - compiled
+    """Overwrite the upper triangles of M (m × m × lanes) by Cholesky factors.
+
+    The diagonal is that of the inverse factors. `root` is work space for each lane.
+    """
+    lanes = M.shape[2]
+    for j in range(m):
+        for w in range(lanes):
             root[w] = 1.0 / np.sqrt(M[j, j, w])
-        for i in range(j, k):
-            for w in range(_LANES):
+        for i in range(j + 1, m):
+            for w in range(lanes):
                 M[j, i, w] *= root[w]
-        for i in range(j + 1, k):
-            for t in range(i, k):
-                for w in range(_LANES):
+        for w in range(lanes):
+            M[j, j, w] = root[w]
+        for i in range(j + 1, m):
+            for t in range(i, m):
+                for w in range(lanes):
                     M[i, t, w] -= M[j, i, w] * M[j, t, w]
 
 
 @compiled
-def _substitute(U, x):  # pragma: no cover - compiled
-    """Solve UᵀU x = b for all lanes, with b in x (k × 8)."""
-    k = U.shape[0]
-    for i in range(k):
-        for w in range(_LANES):
-            x[i, w] /= U[i, i, w]
-        for t in range(i + 1, k):
-            for w in range(_LANES):
+def substitute_lanes(U, m, x):  # pragma: no cover - compiled
+    """Solve UᵀU x = b for all lanes, with b in x (m × lanes)."""
+    lanes = U.shape[2]
+    for i in range(m):
+        for w in range(lanes):
+            x[i, w] *= U[i, i, w]
+        for t in range(i + 1, m):
+            for w in range(lanes):
                 x[t, w] -= U[i, t, w] * x[i, w]
-    for i in range(k - 1, -1, -1):
-        for t in range(i + 1, k):
-            for w in range(_LANES):
+    for i in range(m - 1, -1, -1):
+        for t in range(i + 1, m):
+            for w in range(lanes):
                 x[i, w] -= U[i, t, w] * x[t, w]
-        for w in range(_LANES):
-            x[i, w] /= U[i, i, w]
+        for w in range(lanes):
+            x[i, w] *= U[i, i, w]
 
 
 @compiled
-def coupling_lanes(r, starts, classes, signs, shift, out):  # pragma: no cover - compiled
-    """Solve Wu, Lin and Weng's system; the parameters are those of ``coupling``."""
-    n, ell = r.shape
+def _pairwise_matrices(r, classes, shift, H):  # pragma: no cover - compiled
+    """Write N + shift 11ᵀ of pairs of classes (k × k × lanes), with r of each (ℓ × lanes)."""
+    k, lanes = H.shape[0], H.shape[2]
+    for c in range(k):
+        for w in range(lanes):
+            H[c, c, w] = shift
+    for s in range(r.shape[0]):
+        c, d = classes[s, 0], classes[s, 1]
+        for w in range(lanes):
+            first, second = 1.0 - r[s, w], 1.0 + r[s, w]
+            H[c, d, w] = shift - first * second
+            H[c, c, w] += first * first
+            H[d, d, w] += second * second
+
+
+@compiled
+def coupling_lanes(q, classes, signs, lanes, out):  # pragma: no cover - compiled
+    """Solve N p = λ1, Σp = 1, the bordered system of Wu, Lin and Weng, by H x = 1, p = x/Σx.
+
+    Parameters: q (n × ℓ); the classes of each pair (ℓ × 2), the smaller one first, and the sign of
+    that one (ℓ); how many samples are solved at a time; the result (n × k).
+    """
+    n, ell = q.shape
     k = out.shape[1]
-    H, x, lane_r = np.empty((k, k, _LANES)), np.empty((k, _LANES)), np.empty((ell, _LANES))
-    for first in range(0, n, _LANES):
-        for w in range(_LANES):
+    H, x = np.empty((k, k, lanes)), np.empty((k, lanes))
+    r, root, total = np.empty((ell, lanes)), np.empty(lanes), np.empty(lanes)
+    for first in range(0, n, lanes):
+        for w in range(lanes):
             i = min(first + w, n - 1)
             for s in range(ell):
-                lane_r[s, w] = r[i, s]
+                r[s, w] = (2.0 * q[i, s] - 1.0) * signs[s]
+        _pairwise_matrices(r, classes, float(k), H)
+        x[:] = 1.0
+        factor_lanes(H, k, root)
+        substitute_lanes(H, k, x)
+        total[:] = 0.0
         for c in range(k):
-            for d in range(c, k):
-                for w in range(_LANES):
-                    H[c, d, w] = shift
-            for w in range(_LANES):
-                x[c, w] = 1.0
-        for s in range(ell):
-            for i in range(starts[s], starts[s + 1]):
-                for j in range(i, starts[s + 1]):
-                    for w in range(_LANES):
-                        H[classes[i], classes[j], w] += (signs[i] - lane_r[s, w]) * (
-                            signs[j] - lane_r[s, w]
-                        )
-        _factor(H)
-        _substitute(H, x)
-        for w in range(min(_LANES, n - first)):
-            total = 0.0
+            for w in range(lanes):
+                x[c, w] = max(x[c, w], 0.0)  # negative only by rounding
+                total[w] += x[c, w]
+        for w in range(min(lanes, n - first)):
             for c in range(k):
-                total += max(x[c, w], 0.0)  # negative only by rounding
-            for c in range(k):
-                out[first + w, c] = max(x[c, w], 0.0) / total
+                out[first + w, c] = x[c, w] / total[w]

@@ -13,31 +13,6 @@ from polychotomy.probability._compiled._simplex import back_substitute, compiled
 
 
 @compiled
-def least_squares_strict(gram, a, squares, guess, shift, out):  # pragma: no cover - compiled
-    """Solve samples of a strict code, where N = AAᵀ − a1ᵀ − 1aᵀ + |r|² 11ᵀ with a = Ar.
-
-    Parameters: AAᵀ (k × k); a (n × k); |r|² (n); the solution without p ≥ 0 (n × k), which is
-    final where it has no negative entry; c; the result (n × k).
-    """
-    n, k = a.shape
-    H, U = np.empty((k, k)), np.empty((k, k))
-    support, inside = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.bool_)
-    ones, x = np.ones(k), np.empty(k)
-    for i in range(n):
-        feasible = True
-        for c in range(k):
-            inside[c] = guess[i, c] > 0.0
-            feasible = feasible and guess[i, c] >= 0.0
-        if feasible:
-            out[i] = guess[i]
-            continue
-        for c in range(k):
-            for d in range(k):
-                H[c, d] = gram[c, d] - a[i, c] - a[i, d] + squares[i] + shift
-        minimise(H, inside, out[i], support, U, ones, x)
-
-
-@compiled
 def least_squares(r, starts, classes, signs, shift, out):  # pragma: no cover - compiled
     """Solve samples of any code, with a new N = BᵀB for each.
 

@@ -1,0 +1,159 @@
+"""The pages in docs/: complete, and right in what they name."""
+
+import inspect
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import typer
+
+import polychotomy
+from polychotomy.cli._app import app
+from tests.programs import ROOT, load_program
+
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(p for p in ROOT.glob("docs/**/*.md") if p.parent.name != "api")]
+)
+NAMED = {str(page.relative_to(ROOT)): page for page in PAGES}
+every_page = pytest.mark.parametrize("name", NAMED)
+
+
+def without_code(text):
+    """Return a page without its code and directives."""
+    return re.sub(r"^(```|:::).*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(page):
+    """Return the anchors of a page's headings, as GitHub and the site make them."""
+    text = page.read_text()
+    for included in re.findall(r"^```\{include\} (\S+)$", text, flags=re.MULTILINE):
+        text += (page.parent / included).read_text()
+    headings = re.findall(r"^#+ +(.+)$", without_code(text), flags=re.MULTILINE)
+    words = [re.sub(r"[^\w\- ]", "", heading.lower()).strip() for heading in headings]
+    return {word.replace(" ", "-") for word in words}
+
+
+def links(page):
+    return re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text()))
+
+
+@every_page
+def test_links_lead_somewhere(name):
+    for link in links(NAMED[name]):
+        path, _, anchor = link.partition("#")
+        if re.match(r"[a-z]+:", path):
+            continue
+        target = (NAMED[name].parent / path).resolve() if path else NAMED[name]
+        generated = {"gallery", "api", "benchmarks"} & set(target.relative_to(ROOT).parts)
+        assert generated or target.exists(), f"{name} links to {link}"
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target), f"{name} links to {link}"
+
+
+def blocks(page, kind):
+    """Return the blocks of a kind in a page."""
+    return re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def commands(page):
+    """Yield the words of each command in a page's console blocks, without what they are fed."""
+    for block in blocks(page, "console"):
+        script = re.sub(r"<<(\w+)\n.*?^\1$", "", block, flags=re.DOTALL | re.MULTILINE)
+        line = ""
+        for part in script.replace("\\\n", " ").splitlines():
+            line += part + "\n"
+            if line.count('"') % 2 == 0:  # a quoted program may have several lines
+                words = shlex.split(line, comments=True)
+                line = ""
+                if words:
+                    yield words
+
+
+def check_polychotomy(words):
+    """Parse the words as the command line would, without running anything."""
+    command, path = typer.main.get_command(app), ["polychotomy"]
+    while hasattr(command, "commands"):
+        assert words[0] in command.commands, f"there is no command {path} {words[0]}"
+        path.append(words[0])
+        command, words = command.commands[words[0]], words[1:]
+    command.make_context(" ".join(path), list(words))
+
+
+def check_make(words):
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert {word for word in words if "=" not in word} <= set(targets)
+
+
+def check_pip(words):
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    for names in re.findall(r"\[([\w,]+)\]", " ".join(words)):
+        assert set(names.split(",")) <= set(extras)
+
+
+CHECKS = {"polychotomy": check_polychotomy, "make": check_make, "pip": check_pip}
+
+
+@every_page
+def test_commands_exist_with_their_options(name):
+    for program, *words in commands(NAMED[name]):
+        if program in CHECKS:
+            CHECKS[program](words)
+        else:
+            assert (ROOT / program).exists() or program in ("cat", "cd", "git", "python"), program
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["docs/tutorial.md", "docs/how-to/land-cover.md"])
+def test_commands_print_what_the_page_shows(name, tmp_path):
+    script = "\n".join(b for b in blocks(NAMED[name], "console") if not b.startswith("pip "))
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-e", "-c", script],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": programs},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    printed = " ".join((done.stdout + done.stderr).split())
+    for line in "".join(blocks(NAMED[name], "text")).splitlines():
+        assert " ".join(line.split()) in printed, f"{name} shows: {line}"
+
+
+def test_every_public_name_is_on_a_page_of_the_api():
+    pages = {name: load_program("make_api").page(name) for name in packages()}
+    top = lines_of(pages["polychotomy"])
+    for package, text in pages.items():
+        module = import_module(package)
+        for name in getattr(module, "__all__", []):
+            if not inspect.ismodule(getattr(module, name)):
+                assert name in lines_of(text) | top, f"{package}.{name} is not in the API"
+
+
+def packages():
+    modules = {n for n in polychotomy.__all__ if inspect.ismodule(getattr(polychotomy, n))}
+    inner = {f"lab.{name}" for name in polychotomy.lab.__all__}
+    return ["polychotomy", *(f"polychotomy.{name}" for name in sorted(modules | inner))]
+
+
+def lines_of(text):
+    return {line.split()[-1] for line in text.splitlines() if line.strip()}
+
+
+def test_every_public_package_has_a_page_of_the_api():
+    assert set(packages()) == set(load_program("make_api").public_packages())
+    assert set(packages()) <= lines_of(load_program("make_api").index())
+
+
+def test_names_that_differ_by_case_have_files_that_do_not():
+    names = load_program("make_api").file_names()
+    assert names["polychotomy.assess.Reliability"] == "polychotomy.assess.Reliability-class"
+    assert len({name.lower() for name in names.values()}) == len(names)
