@@ -227,7 +227,7 @@ default="one_vs_one"
             by other learners, and where a fold's samples decide on the code.
         """
         chosen = (self.probability, self.assignment, self.class_order, self.class_weight)
-        if any(option is not None for option in chosen) or not hasattr(self._base(), "held_out"):
+        if any(option is not None for option in chosen) or not hasattr(self.estimator, "held_out"):
             return None
         X, y = check_data(self, X, y)
         classes, indices = check_labels(y)
