@@ -3,12 +3,13 @@
 # make PYTHON=python3.12 test
 
 PYTHON ?= python3
+FUZZ_SECONDS ?= 60
 VENV ?= .venv
 BIN = $(VENV)/bin
 READY = $(VENV)/.ready
 READY_DOCS = $(VENV)/.ready-docs
 
-.PHONY: help demo test test-all test-gpu lint format docs docs-fast docs-links test-oldest release-check bench comparison results clean
+.PHONY: help demo test test-all test-nojit fuzz test-gpu lint format docs docs-fast docs-links test-oldest release-check bench comparison results clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -29,6 +30,12 @@ test: $(READY)  ## run the fast tests, in a few minutes
 
 test-all: $(READY)  ## run all tests with coverage, as CI does
 	$(BIN)/python -m pytest -n 2 --dist worksteal --hypothesis-profile thorough -q --cov --cov-report=term
+
+test-nojit: $(READY)  ## run the tests of compiled code without compiling it
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m nojit tests
+
+fuzz: $(READY)  ## try damaged and random input for FUZZ_SECONDS (60) of each kind
+	$(BIN)/python tests/fuzz.py --seconds $(FUZZ_SECONDS)
 
 test-gpu: $(READY)  ## run the tests of the GPU engine, where there is a GPU
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,gpu]'

@@ -87,8 +87,8 @@ def compare(name, most, sizes):
     for features in (Nystroem, RBFSampler):
         for n in sizes:
             for loss in ("squared", "squared_hinge"):
-                if loss == "squared_hinge" and n > 1000:
-                    continue
+                if loss == "squared_hinge" and (features, n) != (Nystroem, min(sizes)):
+                    continue  # many times as long
 
                 def make(C, features=features, loss=loss, n=n):
                     return approximate(features, loss, C, setting["gamma"], n)

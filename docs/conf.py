@@ -15,7 +15,6 @@ for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # examples print th
     os.environ.setdefault(threads, "1")
 
 from make_api import file_names, write_pages  # noqa: E402
-from make_benchmarks import write_benchmarks  # noqa: E402
 from make_command_line import write_page  # noqa: E402
 
 project = "Polychotomy"
@@ -104,7 +103,6 @@ def setup(app):
     """Write the pages of the API before they are read, and colour console blocks as commands."""
     write_pages(HERE / "api")
     write_page(HERE / "api" / "command-line.md")
-    write_benchmarks(HERE / "benchmarks.md")
     app.add_lexer("console", BashLexer)
     app.connect("autodoc-process-docstring", escape, priority=100)  # before numpydoc
     app.connect("autodoc-skip-member", skip_inherited)

@@ -206,7 +206,7 @@ def _disagreements(
     found: dict[str, list[Figure]] = {}
     for figure in figures:
         if figure.agrees is False:
-            reason = next((r["reason"] for r in reasons if _fits(r, experiment, figure)), "")
+            reason = next((_told(r) for r in reasons if _fits(r, experiment, figure)), "")
             found.setdefault(reason, []).append(figure)
     if not found:
         return ""
@@ -214,7 +214,16 @@ def _disagreements(
         f"- {_names(some)}: {reason or '**unexplained.**'}"
         for reason, some in sorted(found.items(), key=lambda item: item[0] == "")
     ]
-    return "Where they do not agree, and the likely reason:\n\n" + "\n".join(lines)
+    return "Where they do not agree, and the reason as far as it was found:\n\n" + "\n".join(lines)
+
+
+def _told(reason: dict[str, str]) -> str:
+    """Return a reason with the program that tests it, and its output."""
+    if "program" not in reason:
+        return reason["reason"]
+    program = reason["program"]
+    output = f"../results/reasons/{Path(program).stem}.txt"
+    return f"{reason['reason']} ([tested](../benchmarks/reasons/{program}), [output]({output}))"
 
 
 def _fits(reason: dict[str, str], experiment: Experiment, figure: Figure) -> bool:
@@ -278,12 +287,15 @@ def _evidence(told: dict[str, Any], figures: Sequence[Figure], whose: str) -> st
         return f"{whose.capitalize()}: {write_value(found[0], quantity)}." if found else ""
     others = _values(figures, told.get("second_quantity", quantity), whose)
     names = zip(_several(told["first"]), _several(told["second"]), strict=True)
-    differences = [
-        round(values[d, a] - others[d, b], 6)
-        for a, b in names
-        for d in dict.fromkeys(data_set for data_set, _ in values)
-        if (d, a) in values and (d, b) in others
-    ]
+    pairs, differences = list(names), {}
+    for d in dict.fromkeys(data_set for data_set, _ in values):
+        found = [
+            round(values[d, a] - others[d, b], 6)
+            for a, b in pairs
+            if (d, a) in values and (d, b) in others
+        ]
+        if found:
+            differences[d] = found
     return _pair(differences, quantity, whose) if differences else ""
 
 
@@ -311,14 +323,22 @@ def _ranks(values: dict[tuple[str, str], float], methods: list[str], whose: str)
     return f"{whose.capitalize()}: average ranks over {len(full)} data sets: {told}."
 
 
-def _pair(differences: Sequence[float], quantity: str, whose: str) -> str:
-    """Return how often, and by how much, one method is below another, with a sign test."""
+def _pair(by_data_set: dict[str, list[float]], quantity: str, whose: str) -> str:
+    """Return how often, and by how much, one method is below another, with a sign test.
+
+    The test is of the mean differences of the data sets: pairs of methods on one data set are no
+    independent cases.
+    """
+    differences = [x for some in by_data_set.values() for x in some]
     below, above = sum(x < 0 for x in differences), sum(x > 0 for x in differences)
-    p = binomtest(below, below + above).pvalue if below + above else 1.0
+    means = [round(sum(some) / len(some), 6) for some in by_data_set.values()]
+    lower, higher = sum(x < 0 for x in means), sum(x > 0 for x in means)
+    p = binomtest(lower, lower + higher).pvalue if lower + higher else 1.0
     mean = write_value(sum(differences) / len(differences), quantity, sign=True)
     return (
         f"{whose.capitalize()}: lower in {below}, higher in {above} of {len(differences)} cases, "
-        f"on average by {mean} (sign test p = {p:.2g})."
+        f"on average by {mean}; lower on {lower}, higher on {higher} of {len(means)} data sets "
+        f"(sign test p = {p:.2g})."
     )
 
 

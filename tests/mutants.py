@@ -44,7 +44,6 @@ ALSO = {
     "decoding": ["properties/test_decoding.py"],
     "files": ["test_files.py"],
     "kernel": ["references/test_quadratic_programs.py"],
-    "parallel": ["test_parallel.py"],
     "probability": ["properties/test_probability.py"],
     "readout": ["properties/test_training.py"],
     "structures": ["properties/test_structures.py", "references/test_mills.py"],

@@ -10,8 +10,9 @@ import polychotomy
 
 SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
-    {"errors", "files", "arrays", "parallel"},
-    {"codes", "memory"},
+    {"errors", "files", "arrays"},
+    {"parallel", "memory"},
+    {"codes"},
     {"structures", "learners", "kernel", "decoding", "calibration"},
     {"probability", "linear"},
     {"readout", "training"},

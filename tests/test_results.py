@@ -92,6 +92,19 @@ def test_conclusions_name_published_methods():
         assert names <= known, each["claim"]
 
 
+def test_every_reason_has_a_program_with_its_output_or_was_not_found():
+    told = tomllib.loads((ROOT / "results" / "reasons.toml").read_text("utf-8"))
+    for each in told["disagreement"]:
+        reason = each["reason"].strip()
+        if "program" not in each:
+            assert reason.startswith("Not found."), reason
+        else:
+            program = ROOT / "benchmarks" / "reasons" / each["program"]
+            output = ROOT / "results" / "reasons" / f"{program.stem}.txt"
+            assert program.is_file(), reason
+            assert output.read_text("utf-8").strip(), reason
+
+
 def test_tables_reasons_and_what_is_missing(program, folder):
     page = program.make_page(folder)
     assert "| sbckernel-2 | Two reductions of ridge | 6 of 14 | 1 of 4 (25%) | " in page
@@ -110,16 +123,20 @@ def test_conclusions_are_computed(program, folder):
     page = program.make_page(folder)
     assert (
         "- OVA is better (sbckernel-2).\n"
-        "  - Ours: lower in 2, higher in 0 of 2 cases, on average by −5.50 (sign test p = 0.5).\n"
-        "  - Theirs: lower in 1, higher in 1 of 2 cases, on average by −0.75 (sign test p = 1).\n"
+        "  - Ours: lower in 2, higher in 0 of 2 cases, on average by −5.50; lower on 2, "
+        "higher on 0 of 2 data sets (sign test p = 0.5).\n"
+        "  - Theirs: lower in 1, higher in 1 of 2 cases, on average by −0.75; lower on 1, "
+        "higher on 1 of 2 data sets (sign test p = 1).\n"
         "  - Verdict: It is."
     ) in page
     assert "  - Ours: average ranks over 2 data sets: OVA 1.00, ALL-PAIRS 2.00.\n" in page
     assert "  - Theirs: average ranks over 2 data sets: OVA 1.50, ALL-PAIRS 1.50.\n" in page
     assert (
         "- Errors are above rejects (sbckernel-2).\n"
-        "  - Ours: lower in 0, higher in 1 of 1 cases, on average by +16.00 (sign test p = 1).\n"
-        "  - Theirs: lower in 0, higher in 1 of 1 cases, on average by +1.33 (sign test p = 1).\n"
+        "  - Ours: lower in 0, higher in 1 of 1 cases, on average by +16.00; lower on 0, "
+        "higher on 1 of 1 data sets (sign test p = 1).\n"
+        "  - Theirs: lower in 0, higher in 1 of 1 cases, on average by +1.33; lower on 0, "
+        "higher on 1 of 1 data sets (sign test p = 1).\n"
         "  - Verdict: **not judged.**"
     ) in page
     assert "- It is fast (sbckernel-2).\n  - Verdict: **not run.**" in page

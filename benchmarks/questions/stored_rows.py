@@ -1,6 +1,7 @@
 """What the programs on open questions share: stored rows, and data sets in halves."""
 
 import csv
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,15 +11,15 @@ from polychotomy.datasets import load
 from polychotomy.evaluate import Preparation
 
 ROOT = Path(__file__).parents[2]
-RESULTS = ROOT / "results" / "questions"
+RESULTS = Path(os.environ.get("QUESTIONS_RESULTS") or ROOT / "results" / "questions")
 IMAGES = ROOT / "docs" / "questions"
 
 
 class StoredRows:
     """Rows of a CSV file, written one by one, so that an interrupted run goes on where it was."""
 
-    def __init__(self, name, columns, folder=RESULTS):
-        self.path, self.columns = Path(folder) / f"{name}.csv", columns
+    def __init__(self, name, columns):
+        self.path, self.columns = RESULTS / f"{name}.csv", columns
         self.path.parent.mkdir(exist_ok=True, parents=True)
         if not self.path.exists():
             self.path.write_text(",".join(columns) + "\n", "utf-8")

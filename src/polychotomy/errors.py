@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 __all__ = [
+    "ClusterError",
     "CodeError",
     "DataError",
     "MissingExtraError",
@@ -60,6 +61,10 @@ class ModelError(PolychotomyError, ValueError):
 
 class StoreError(PolychotomyError, OSError):
     """A results file that cannot be used: locked, damaged, foreign, or of another version."""
+
+
+class ClusterError(PolychotomyError, OSError):
+    """A Dask cluster that cannot be reached, is lost, or cannot run the tasks."""
 
 
 class DeviceError(PolychotomyError, RuntimeError):

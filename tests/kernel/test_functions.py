@@ -18,6 +18,7 @@ def _expected(name, X, Y):
     return pairwise_kernels(X, Y, name, **{key: options[key] for key in allowed[name]})
 
 
+@pytest.mark.nojit
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("kind", [np.asarray, csr_array])
@@ -29,6 +30,7 @@ def test_kernels_are_scikit_learns(name, dtype, kind, rng):
     np.testing.assert_allclose(values, _expected(name, X, Y), rtol=tol, atol=tol)
 
 
+@pytest.mark.nojit
 def test_the_compiled_exponential_is_its_twin(rng):
     X = rng.normal(size=(40, 5)).astype(np.float32)
     squares = (X**2).sum(axis=1)
@@ -42,6 +44,7 @@ def test_the_compiled_exponential_is_its_twin(rng):
         np.testing.assert_allclose(out[slots], expected, rtol=3e-6 * max(1, gamma), atol=1e-7)
 
 
+@pytest.mark.nojit
 @pytest.mark.parametrize("d", [1, 8, 21])
 def test_compiled_rows_are_their_twin(d, rng):
     X = rng.normal(size=(700, d)).astype(np.float32)

@@ -322,3 +322,23 @@ def test_one_vs_rest_is_projected_as_the_solver_has_it_and_ties_stay_ties(k, rng
     np.testing.assert_array_equal(p.argmax(axis=1), q.argmax(axis=1))
     scores = decode(2 * q - 1, code, "linear")
     np.testing.assert_array_equal(scores.argmax(axis=1), q.argmax(axis=1))
+
+
+def test_mills_iteration_runs_on_any_strict_code(rng):
+    code = make_code("bch", 7)
+    q = rng.random((50, code.n_problems))
+    p = solve(q, code, "iteration")
+    np.testing.assert_allclose(p.sum(axis=1), 1)
+    assert (p >= 0).all()
+    # The nearest point of the simplex to Ar/n, by brute force over which classes are positive.
+    aim = (2 * q - 1) @ code.matrix.T / code.n_problems
+    for target, found in zip(aim, p, strict=True):
+        best = np.inf
+        for kept in range(1, 2**7):
+            members = np.array([(kept >> c) & 1 for c in range(7)], dtype=bool)
+            point = np.where(members, target - (target[members].sum() - 1) / members.sum(), 0)
+            if (point >= 0).all():
+                best = min(best, ((point - target) ** 2).sum())
+        assert ((found - target) ** 2).sum() == pytest.approx(best)
+    with pytest.raises(ValueError, match="strict"):
+        solve(np.full((1, 21), 0.5), make_code("one_vs_one", 7), "iteration")

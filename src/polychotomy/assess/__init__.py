@@ -22,6 +22,12 @@ from polychotomy.assess._probabilities import (
 )
 from polychotomy.assess._ranks import RankTest, average_ranks, friedman, iman_davenport
 from polychotomy.assess._risk_bound import risk_bound
+from polychotomy.assess._signed_rank import (
+    RankIntervals,
+    SignedRankPosterior,
+    bayesian_signed_rank,
+    bootstrap_ranks,
+)
 from polychotomy.assess._significance import HolmTest, NemenyiTest, adjust_by_holm, holm, nemenyi
 
 __all__ = [
@@ -30,15 +36,19 @@ __all__ = [
     "HolmTest",
     "McNemarTest",
     "NemenyiTest",
+    "RankIntervals",
     "RankTest",
     "RejectCurve",
     "Reliability",
     "ResampledTTest",
+    "SignedRankPosterior",
     "TrainingErrorBound",
     "adjust_by_holm",
     "average_ranks",
+    "bayesian_signed_rank",
     "binary_errors",
     "bootstrap_difference",
+    "bootstrap_ranks",
     "brier_score",
     "corrected_resampled_t",
     "expected_calibration_error",

@@ -21,6 +21,7 @@ from polychotomy.cli._options import (
     Jobs,
     Prefer,
     Preference,
+    Scheduler,
     Seed,
     StoreFile,
     Tune,
@@ -40,6 +41,7 @@ from polychotomy.cli._running import (
     print_not_tried,
     print_plan,
     run_with_progress,
+    use_workers,
 )
 from polychotomy.cli._summary_tables import check_report, print_summary, write_report
 
@@ -109,6 +111,7 @@ def compare_command(
     prefer: Prefer = Preference.balanced,
     seed: Seed = 0,
     jobs: Jobs = -1,
+    scheduler: Scheduler = None,
     store: StoreFile = None,
     report: Annotated[
         Path | None,
@@ -149,7 +152,11 @@ def compare_command(
         data = [each for each in data if each != "greedy"]
     from polychotomy.evaluate import Schedule, summarise
 
-    with handle_interrupts(store) as check, report_errors():
+    with (
+        handle_interrupts(store) as check,
+        report_errors(),
+        use_workers(jobs, scheduler) as n_jobs,
+    ):
         check_report(report)
         data_sets = [
             put_in_order(each if samples is None else each.limited(samples, seed), class_order)
@@ -168,8 +175,8 @@ def compare_command(
         for remark in schedule.remarks:
             print_message(remark)
         with open_results(store) as kept:
-            print_plan(schedule, kept, jobs, seconds)
-            found, failures = run_with_progress(schedule, kept, jobs, check, seconds)
+            print_plan(schedule, kept, n_jobs, seconds)
+            found, failures = run_with_progress(schedule, kept, n_jobs, check, seconds)
             print_failures(failures)
             cells, not_tried = schedule.comparable(found, failures)
             print_not_tried(not_tried)
@@ -184,7 +191,7 @@ def compare_command(
                 if split_names(base) == [DEFAULT_BASE]:
                     _print_hint(data_sets[0])
             if report is not None:
-                model = train_recommended(task, schedule.samples_of(task), jobs)
+                model = train_recommended(task, schedule.samples_of(task), n_jobs)
                 place = [each.name for each in data_sets].index(task.data_set)
                 path = (data or ["digits"])[place]
                 source = _source(path, file, samples, class_order)

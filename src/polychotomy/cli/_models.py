@@ -33,6 +33,7 @@ from polychotomy.cli._options import (
     NewEncoding,
     Prefer,
     Preference,
+    Scheduler,
     Seed,
     StoreFile,
     Tune,
@@ -52,6 +53,7 @@ from polychotomy.cli._running import (
     print_plan,
     run_with_progress,
     show_rows,
+    use_workers,
 )
 
 if TYPE_CHECKING:
@@ -87,6 +89,7 @@ def fit_command(
     prefer: Prefer = Preference.balanced,
     seed: Seed = 0,
     jobs: Jobs = -1,
+    scheduler: Scheduler = None,
     store: StoreFile = None,
     stream: Annotated[
         bool,
@@ -123,7 +126,11 @@ def fit_command(
         known = file.check(data)
     if stream:
         unsuited = {"--tune": tune, "--budget": budget, "--store": store, "--text": file.text}
-        unsuited |= {"a data set": known, "several --base": len(bases) > 1}
+        unsuited |= {
+            "--scheduler": scheduler,
+            "a data set": known,
+            "several --base": len(bases) > 1,
+        }
         check_streamed(unsuited | {"--class-order data": class_order == "data"})
         model = _fit_stream(data, file, bases[0], reduction, class_order, seed, out)
         _print_model(model, out, as_json)
@@ -136,6 +143,7 @@ def fit_command(
         handle_interrupts(store) as check,
         report_errors(),
         report_warnings(),
+        use_workers(jobs, scheduler) as n_jobs,
         open_results(store) as kept,
     ):
         for name in bases:
@@ -150,8 +158,8 @@ def fit_command(
             class_order=class_order,
             prefer=prefer.value,
             seed=seed,
-            jobs=jobs,
-            run=partial(_run, store=kept, jobs=jobs, check=check, budget=seconds),
+            jobs=n_jobs,
+            run=partial(_run, store=kept, jobs=n_jobs, check=check, budget=seconds),
         )
         save_model(model, out)
         hint = hint_at_learner(Samples.of(samples)) if bases == [DEFAULT_BASE] else ""

@@ -130,6 +130,14 @@ Seed = Annotated[
 Jobs = Annotated[
     int, typer.Option(callback=_check_jobs, help="Worker processes; -1 for all cores.")
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Run on the workers of the Dask scheduler at this address, such as tcp://HOST:8786, "
+        "instead of --jobs.",
+    ),
+]
 ClassOrder = Annotated[
     str | None,
     typer.Option(

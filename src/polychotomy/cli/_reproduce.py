@@ -16,13 +16,14 @@ import typer
 
 import polychotomy
 from polychotomy.cli._disk import check_can_write, report_errors
-from polychotomy.cli._options import AsJson, Jobs, Seed, StoreFile, flag
+from polychotomy.cli._options import AsJson, Jobs, Scheduler, Seed, StoreFile, flag
 from polychotomy.cli._running import (
     handle_interrupts,
     open_results,
     print_failures,
     print_message,
     run_with_progress,
+    use_workers,
 )
 from polychotomy.cli._summary_tables import check_report
 from polychotomy.files import replacing
@@ -77,6 +78,7 @@ def reproduce_command(
     folds: Annotated[int | None, typer.Option(min=1, help="Run only the first N folds.")] = None,
     seed: Seed = 0,
     jobs: Jobs = -1,
+    scheduler: Scheduler = None,
     store: StoreFile = None,
     out: Annotated[
         Path | None,
@@ -126,7 +128,11 @@ def reproduce_command(
         "quick": quick,
         "seed": seed,
     }
-    with handle_interrupts(store) as check, report_errors():
+    with (
+        handle_interrupts(store) as check,
+        report_errors(),
+        use_workers(jobs, scheduler) as n_jobs,
+    ):
         check_report(report)
         for path in () if out is None else (out, _environment_path(out)):
             check_can_write(path)
@@ -138,7 +144,7 @@ def reproduce_command(
             for each, some in zip(chosen, wanted, strict=True)
         ]
         with open_results(store) as kept:
-            results, failures = _run(plans, kept, jobs, check)
+            results, failures = _run(plans, kept, n_jobs, check)
             print_failures(failures)
             found = [e.figures(cells) for e, cells in zip(chosen, results, strict=True)]
             figures = [figure for some in found for figure in some]

@@ -218,6 +218,18 @@ def handle_interrupts(store: Path | None) -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
+def use_workers(jobs: int, scheduler: str | None) -> Iterator[int]:
+    """Yield the number of jobs to ask for: all of a Dask scheduler's workers, if one is given."""
+    if scheduler is None:
+        yield jobs
+        return
+    from polychotomy.parallel import connected
+
+    with connected(scheduler):
+        yield -1
+
+
+@contextmanager
 def open_results(path: Path | None) -> "Iterator[Store]":
     """Open the store, or a temporary one that is kept, and named, only if something goes wrong."""
     from polychotomy.evaluate import Store

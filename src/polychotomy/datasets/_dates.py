@@ -40,4 +40,5 @@ def as_days(column: Any, how: str) -> Any:
     if column.dtype.kind != "M":
         column = column.astype("string")
     dates = pd.to_datetime(column, format=how, errors="coerce", utc=True)
-    return (dates - pd.Timestamp(0, tz="UTC")) / day
+    start = pd.Timestamp(0, tz="UTC").as_unit(dates.dt.unit)  # in nanoseconds, years are few
+    return (dates - start) / day

@@ -4,7 +4,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
@@ -13,6 +12,7 @@ from polychotomy.evaluate._cell_store import Store
 from polychotomy.evaluate._samples import draw_by_class
 from polychotomy.evaluate._schedule import Schedule
 from polychotomy.evaluate._task import Task
+from polychotomy.parallel import count_workers
 
 _PROBES = (500, 1000)
 _LEAST = 4  # times the larger probe: smaller data sets are done before it is of use
@@ -35,7 +35,7 @@ def expected_seconds(
     store : Store, optional
         Where finished cells are kept.
     n_jobs : int, optional
-        Number of worker processes.
+        Number of worker processes; with a Dask client, that of its workers counts.
     """
     known = set() if store is None else store.keys()
     missing = [task for task in schedule.tasks if task.key not in known]
@@ -46,7 +46,7 @@ def expected_seconds(
     for task in missing:
         alike.setdefault((task.base, task.method.training), []).append(task)
     seconds = [len({t.fold for t in ts}) * _cell_seconds(schedule, ts[0]) for ts in alike.values()]
-    return sum(seconds) / min(effective_n_jobs(n_jobs), len(missing))
+    return sum(seconds) / min(count_workers(n_jobs), len(missing))
 
 
 def _cell_seconds(schedule: Schedule, task: Task) -> float:

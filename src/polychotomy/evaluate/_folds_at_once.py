@@ -120,6 +120,6 @@ def _can_train_at_once(search: Any, X: Any, y: Any, params: Any) -> bool:
     device = getattr(getattr(classifier, "estimator", None), "device", "cpu")
     if device == "cpu" or not hasattr(classifier, "held_out_decisions"):
         return False
-    if classifier.probability is not None:
+    if classifier.probability is not None or search.n_jobs not in (None, 1):
         return False
     return not params and not search.return_train_score and is_numbers(X, y)

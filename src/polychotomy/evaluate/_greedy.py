@@ -16,6 +16,7 @@ from polychotomy.arrays import Indices
 from polychotomy.evaluate._folds_at_once import numbers_searched
 from polychotomy.evaluate._samples import draw_by_class
 from polychotomy.evaluate._shared_training import kernels_shared
+from polychotomy.parallel import joblib_on_cluster
 from polychotomy.reductions import Scale
 
 _DOUBLINGS = 2  # of the samples that a search starts on
@@ -148,7 +149,10 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         self._check_steps()
         self._stages = list(self._make_stages(X, y))
         try:
-            with numbers_searched(self, X, y, params) as samples:
+            with (
+                numbers_searched(self, X, y, params) as samples,
+                joblib_on_cluster(self.n_jobs, samples, y),
+            ):
                 return super().fit(samples, y, **params)
         finally:
             del self._stages

@@ -7,11 +7,9 @@ from hashlib import sha256
 from time import monotonic
 from typing import Any
 
-from joblib import effective_n_jobs
-
 from polychotomy.arrays import Indices
 from polychotomy.codes import order_remark
-from polychotomy.errors import DataError, unknown_name
+from polychotomy.errors import ClusterError, DataError, unknown_name
 from polychotomy.evaluate._bench import compute
 from polychotomy.evaluate._cell import Cell, Failure
 from polychotomy.evaluate._cell_store import Store
@@ -22,7 +20,7 @@ from polychotomy.evaluate._protocol import DEFAULT_FOLDS, Protocol
 from polychotomy.evaluate._samples import Samples
 from polychotomy.evaluate._task import Task, Tuner
 from polychotomy.evaluate._time_limit import time_limit
-from polychotomy.parallel import map_tasks
+from polychotomy.parallel import count_threads, map_tasks, uses_cluster
 from polychotomy.reductions import is_baseline
 
 
@@ -186,7 +184,8 @@ class Schedule:
         store : Store, optional
             Where finished cells are kept; by default in memory.
         n_jobs : int, optional
-            Number of worker processes; it changes no result.
+            Number of worker processes; it changes no result. They are those of the active Dask
+            client, if there is one; only this process writes to the store.
         progress : callable, optional
             Called with a :class:`Progress` before the first cell and after each.
         budget : float, optional
@@ -204,6 +203,8 @@ class Schedule:
         ------
         ChildProcessError
             A worker was killed, as systems do when memory runs out.
+        ClusterError
+            A Dask cluster was lost. What is finished is in the store.
         """
         keys = {task.key for task in self.tasks}
         known = set() if store is None else store.keys()
@@ -271,7 +272,9 @@ class Schedule:
         """Yield each cell as soon as it is finished, or its group."""
         groups = _groups(tasks)
         shared = {key: self._samples[key] for key in sorted({t.settings["data"] for t in tasks})}
-        workers = min(effective_n_jobs(n_jobs), max(len(groups), 1))
+        workers = n_jobs
+        if not uses_cluster(n_jobs):
+            workers = min(count_threads(n_jobs), max(len(groups), 1))
         if workers == 1:
             for group in groups:
                 yield from compute(group, self.samples_of(group[0]))
@@ -283,8 +286,8 @@ class Schedule:
             with closing(running) as outcomes:
                 for some in outcomes:
                     yield from some
-        except ChildProcessError as error:
-            error.add_note("Cells that are in a store are not computed again.")
+        except (ChildProcessError, ClusterError) as error:
+            error.add_note("Cells that are in a store are not computed again, here or elsewhere.")
             raise
 
 

@@ -5,7 +5,6 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_array
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -25,6 +24,7 @@ from polychotomy.kernel._joint_svc import JointSVC
 from polychotomy.kernel._kernel_samples import check_samples, device_for, outputs_of
 from polychotomy.kernel._model import KernelModel
 from polychotomy.kernel._uncoupled import Solution
+from polychotomy.parallel import count_threads
 
 _LARGEST_SINGLE_C = 1000.0
 
@@ -366,7 +366,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         return Solver(
             self.tol,
             self.max_iter,
-            effective_n_jobs(self.n_jobs),
+            count_threads(self.n_jobs),
             done or _ignore,
             device,
             None if isinstance(self.cache_size, str) else self.cache_size,

@@ -61,7 +61,8 @@ def orthogonal(binary: Array, code: Code) -> Array:
 
     Here |Aᵀp − r|² = n |p − Ar/n|² + const, so p is the projection of Ar/n onto the simplex:
     subtract the mean excess from all classes, set those that become negative to 0, and repeat
-    with the remaining classes, at most k times.
+    with the remaining classes, at most k times. With other strict codes the projection of Ar/n is
+    what Mills (section 8) suggests as a general method.
     """
     p = (2 * binary - 1) @ code.matrix.T.astype(float) / code.n_problems
     left = np.ones(p.shape, dtype=bool)

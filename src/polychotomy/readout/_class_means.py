@@ -47,7 +47,7 @@ class ClassMeans:
 def with_class_means(
     readout: "Readout", ask: "Ask", y: Indices, weight: Any = None, held_out: Any = None
 ) -> "Readout":
-    """Return a readout that knows the class means, if its decoder is "class_means".
+    """Return a readout that knows the class means, for the decoder "class_means".
 
     Parameters
     ----------
@@ -60,8 +60,6 @@ def with_class_means(
     held_out : HeldOut, optional
         Outputs by folds take the place of those on samples that a problem was trained on.
     """
-    if readout.rules[0] != "class_means":
-        return readout
     child, k = readout.nodes[0].child[y], readout.code.n_classes
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
     n = np.maximum(np.bincount(child, weight, minlength=k), np.finfo(float).tiny)[:, np.newaxis]
@@ -84,8 +82,6 @@ def with_class_means(
 
 def check_class_means(rules: Sequence[str], in_batches: bool) -> None:
     """Raise ValueError where the rule "class_means" has no outputs to take means of."""
-    if "class_means" not in rules:
-        return
     if len(rules) > 1:
         raise ValueError(
             "The decoder 'class_means' needs a single code for all classes. Got a structure of "

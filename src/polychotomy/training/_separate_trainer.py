@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_method_params
@@ -13,14 +12,13 @@ from sklearn.utils.validation import _check_method_params
 from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.codes import Code, DistinctProblems, Targets, distinct_problems
 from polychotomy.learners import Learner, Says, TrainedProblem, problem_seeds
-from polychotomy.parallel import map_tasks
-from polychotomy.training._inputs import check_total_weights
+from polychotomy.parallel import count_threads, map_tasks, uses_cluster
+from polychotomy.training._inputs import check_held_out_room, check_total_weights
 from polychotomy.training._problems import (
     Counts,
     Folds,
     HeldOut,
     Problems,
-    check_held_out_room,
 )
 from polychotomy.training._progress import FitProgress
 from polychotomy.training._shared_problems import active_problems
@@ -50,7 +48,7 @@ class SeparatelyTrained:
     def outputs(self, X: Any, kind: str, which: Sequence[int] | None = None) -> Array:
         """Return the outputs of all problems, or of those in `which`, a column for each."""
         asked = range(len(self.problems)) if which is None else which
-        one_thread = len(asked) == 1 or effective_n_jobs(self.n_jobs) == 1
+        one_thread = len(asked) == 1 or count_threads(self.n_jobs) == 1
         said = map_tasks(
             _ask,
             [self.problems[s] for s in asked],
@@ -224,7 +222,11 @@ class SeparateTrainer:
             progress.begin(task(int(i)).name)
             progress.end()
         announced = (progress.begin(each.name, each) for each in map(task, missing))
-        found = map_tasks(_train, announced, shared=X, n_jobs=self.n_jobs)
+        if uses_cluster(self.n_jobs):  # samples and sides of a task are cheaper to make than send
+            numbers = (i for i, _ in zip(missing, announced, strict=True))
+            found = map_tasks(_train_numbered, numbers, shared=(task, X), n_jobs=self.n_jobs)
+        else:
+            found = map_tasks(_train, announced, shared=X, n_jobs=self.n_jobs)
         for i, result in zip(missing, found, strict=True):
             progress.end()
             results[i] = result
@@ -274,6 +276,11 @@ class _Task(NamedTuple):
 def _common(samples: Indices, test: Indices, n_samples: int) -> Indices:
     """Return the test samples that take part in a problem; both are sorted."""
     return test if len(samples) == n_samples else samples[np.isin(samples, test)]
+
+
+def _train_numbered(i: int, shared: tuple[Callable[[int], _Task], Any]) -> TrainedProblem | Array:
+    task, X = shared
+    return _train(task(i), X)
 
 
 def _train(task: _Task, X: Any) -> TrainedProblem | Array:

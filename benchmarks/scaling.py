@@ -1,0 +1,157 @@
+"""How training grows beyond one process and one memory.
+
+    POLYCHOTOMY_DATA=… python benchmarks/scaling.py workers [--workers 1 2 4] [--rounds 3]
+
+``workers``: a calibrated one-vs-rest of random forests, in this process and on the workers of a
+Dask cluster that are processes of this machine. Seconds on the clock (the best of some rounds), CPU
+seconds of this process, bytes of tasks, outcomes and shared data, and seconds lost if a worker is
+killed in the middle. Beyond the workers that are started, seconds are predicted by a model, which
+is printed.
+"""
+
+import argparse
+import json
+import logging
+import os
+import signal
+from math import ceil, log2
+from pathlib import Path
+from pickle import dumps
+from threading import Timer
+from time import perf_counter, process_time
+from unittest.mock import patch
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+
+from environment import environment
+from polychotomy import CodeClassifier
+from polychotomy.datasets import load
+from polychotomy.parallel import _cluster, _shared_data
+
+RESULTS = Path(__file__).parent / "results"
+FOLDS = 5
+BANDWIDTH = 1.25e8  # bytes per second: one gigabit
+MODEL = (
+    "seconds(w) = latency + log2(w + 1) × data / bandwidth "
+    "+ max(tasks × overhead, ceil(tasks / w) × task_seconds)"
+)
+
+
+def fit(X, y, n_jobs):
+    """Train 26 problems on all samples and on five folds."""
+    forest = RandomForestClassifier(30, random_state=0)
+    options = {"probability": "auto", "calibration": "sigmoid", "n_jobs": n_jobs}
+    return CodeClassifier(forest, "one_vs_rest", random_state=0, cv=FOLDS, **options).fit(X, y)
+
+
+def timed(*arguments):
+    """Return the seconds of a training on the clock, and CPU seconds of this process."""
+    begin, begin_cpu = perf_counter(), process_time()
+    fit(*arguments)
+    return perf_counter() - begin, process_time() - begin_cpu
+
+
+def noted(cls, made):
+    """Return a class that puts what is made of it into a list."""
+
+    class Noted(cls):
+        def __init__(self, *args):
+            super().__init__(*args)
+            made.append(self)
+
+    return Noted
+
+
+def on_cluster(X, y, n_workers, rounds):
+    """Return what a training on so many worker processes takes, with and without a kill."""
+    from distributed import Client, LocalCluster
+
+    coordinators, data = [], []
+    with (
+        LocalCluster(
+            n_workers,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster) as client,
+        patch.object(_cluster, "Coordinator", noted(_cluster.Coordinator, coordinators)),
+        patch.object(_cluster, "SharedData", noted(_shared_data.SharedData, data)),
+    ):
+        first = timed(X[:600], y[:600], -1)[0]  # workers import what they need
+        small = min(timed(X[:600], y[:600], -1)[0] for _ in range(rounds))
+        seconds, cpu = min(timed(X, y, -1) for _ in range(rounds))
+        work = coordinators[-1]
+        shared = len(dumps(data[-1]._value[1], protocol=5))
+        victim = next(iter(client.run(os.getpid).values()))
+        Timer(seconds / 2, os.kill, (victim, signal.SIGKILL)).start()
+        killed = timed(X, y, -1)[0]
+    return {
+        "workers": n_workers,
+        "seconds": seconds,
+        "cpu_seconds_here": cpu,
+        "first_seconds": first,
+        "small_seconds": small,
+        "bytes_of_tasks": work.bytes_sent,
+        "bytes_of_outcomes": work.bytes_received,
+        "bytes_of_data_per_worker": shared,
+        "seconds_lost_to_a_kill": killed - seconds,
+        "tasks_submitted_again": coordinators[-1].losses,
+        "data_sent_again": data[-1].sends - 1,
+    }
+
+
+def predict(w, *, latency, data, bandwidth, tasks, overhead, task_seconds):
+    """Return the seconds that the model predicts for w workers."""
+    sending = log2(w + 1) * data / bandwidth
+    return latency + sending + max(tasks * overhead, ceil(tasks / w) * task_seconds)
+
+
+def measure_workers(args):
+    """Yield a row for each number of workers, measured or predicted."""
+    found = load("letter")
+    X, y = found.data.to_numpy(float)[: args.samples], np.asarray(found.target)[: args.samples]
+    n_tasks = 26 * (1 + FOLDS)
+    timed(X[:600], y[:600], None)
+    here = min(timed(X, y, None) for _ in range(args.rounds))
+    yield {"workers": 0, "seconds": here[0], "tasks": n_tasks, "samples": len(X)}
+    rows = []
+    for n_workers in args.workers:
+        rows.append(on_cluster(X, y, n_workers, args.rounds))
+        yield rows[-1]
+    known = {
+        "latency": 0.0,
+        "data": rows[0]["bytes_of_data_per_worker"],
+        "bandwidth": BANDWIDTH,
+        "tasks": n_tasks,
+        "overhead": min(row["cpu_seconds_here"] for row in rows) / n_tasks,
+        "task_seconds": here[1] / n_tasks,
+    }
+    yield {"model": MODEL, **known}
+    for n_workers in args.predicted:
+        yield {"workers": n_workers, "predicted_seconds": predict(n_workers, **known)}
+
+
+PARTS = {"workers": measure_workers}
+
+
+def main():
+    """Measure, print and store."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--workers", nargs="+", type=int, default=[1, 2, 4])
+    parser.add_argument("--predicted", nargs="+", type=int, default=[1, 2, 4, 8, 16, 64, 256])
+    parser.add_argument("--samples", type=int, default=4000)
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args()
+    rows = []
+    for row in PARTS[args.part](args):
+        print({k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()}, flush=True)
+        rows.append(row)
+    out = RESULTS / f"scaling-{args.part}.json"
+    out.write_text(json.dumps({"environment": environment(), "rows": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

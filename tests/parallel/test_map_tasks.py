@@ -1,0 +1,89 @@
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import count
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+
+from polychotomy.parallel import _joblib_workers, map_tasks
+
+
+def add(task, shared):
+    return task + shared
+
+
+def wait(task, shared):
+    time.sleep(task)
+    return task
+
+
+def total(task, shared):
+    return float(shared["X"].sum()), isinstance(shared["X"], np.memmap), task
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2])
+@pytest.mark.parametrize("threads", [False, True])
+def test_results_come_in_the_order_of_the_tasks(n_jobs, threads):
+    found = map_tasks(add, range(5), shared=10, n_jobs=n_jobs, threads=threads)
+    assert list(found) == [10, 11, 12, 13, 14]
+
+
+@pytest.mark.parametrize("backend", ["threading", "sequential"])
+def test_the_configured_backend_is_used(backend):
+    with parallel_config(backend=backend, n_jobs=2):
+        assert list(map_tasks(add, range(3), shared=1)) == [1, 2, 3]
+
+
+def test_results_may_come_as_soon_as_they_are_there():
+    found = list(map_tasks(wait, [1.5, 0.0], n_jobs=2, ordered=False))
+    assert sorted(found) == [0.0, 1.5]
+
+
+def test_one_worker_takes_tasks_one_by_one():
+    found = map_tasks(add, count(), shared=1)
+    assert [next(found), next(found)] == [1, 2]
+
+
+def test_workers_share_data_on_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    shared = {"X": np.ones((50, 3))}
+    found = list(map_tasks(total, range(3), shared=shared, n_jobs=2, on_disk=True))
+    assert found == [(150.0, True, task) for task in range(3)]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_temporary_folder_is_named(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(_joblib_workers.joblib, "dump", full)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(OSError, match="No space left") as caught:
+        list(map_tasks(add, range(3), shared=1, n_jobs=2, on_disk=True))
+    assert caught.value.filename.startswith(str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="there are no signal masks")
+def test_workers_start_deaf_to_interrupts():
+    ask = "import signal as s; print(*sorted(map(int, s.pthread_sigmask(s.SIG_BLOCK, []))))"
+    command = [sys.executable, "-c", ask]
+    with _joblib_workers._signals_held_back():
+        blocked = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    assert blocked.split() == [str(int(s)) for s in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)]
+    assert subprocess.run(command, capture_output=True, check=True).stdout == b"\n"
+
+
+def kill(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="workers cannot be killed from within")
+def test_a_killed_worker_is_one_sentence():
+    with pytest.raises(ChildProcessError, match="A worker process was killed"):
+        list(map_tasks(kill, range(3), n_jobs=2))
