@@ -15,13 +15,12 @@ from polychotomy.codes import DistinctProblems, Targets
 from polychotomy.kernel import rows_kept, to_host
 from polychotomy.learners import Learner, Negatives, Says
 from polychotomy.parallel import map_tasks
-from polychotomy.training._inputs import check_total_weights
+from polychotomy.training._inputs import check_held_out_room, check_total_weights
 from polychotomy.training._problems import (
     Counts,
     Folds,
     HeldOut,
     Problems,
-    check_held_out_room,
 )
 from polychotomy.training._progress import FitProgress
 from polychotomy.training._shared_problems import active_problems, size_of
