@@ -5,6 +5,7 @@ import re
 import sys
 from pathlib import Path
 
+from docutils import nodes
 from pygments.lexers.shell import BashLexer
 
 import polychotomy
@@ -15,6 +16,7 @@ for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # examples print th
     os.environ.setdefault(threads, "1")
 
 from make_api import file_names, write_pages  # noqa: E402
+from make_benchmarks import write_benchmarks  # noqa: E402
 from make_command_line import write_page  # noqa: E402
 
 project = "Polychotomy"
@@ -42,6 +44,7 @@ autosummary_filename_map = file_names()
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_use_plots = False
+toc_object_entries_show_parents = "hide"
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -79,7 +82,7 @@ html_theme_options = {
     "header_links_before_dropdown": 8,
     "show_toc_level": 2,
 }
-html_sidebars = {"index": [], "changes": []}
+html_sidebars = {"index": [], "tutorial": []}
 copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 
@@ -99,10 +102,20 @@ def skip_inherited(app, what, name, obj, skip, options):
     return True if request or not home.startswith("polychotomy") else None
 
 
+def strip_blocks(app, doctree):
+    """Remove the empty line at the end of code, which doctests need and readers do not."""
+    for block in doctree.findall(nodes.literal_block):
+        if block.rawsource == block.astext():
+            block.rawsource = block.rawsource.rstrip("\n")
+            block[:] = [nodes.Text(block.rawsource)]
+
+
 def setup(app):
     """Write the pages of the API before they are read, and colour console blocks as commands."""
     write_pages(HERE / "api")
     write_page(HERE / "api" / "command-line.md")
+    write_benchmarks(HERE / "benchmarks.md")
     app.add_lexer("console", BashLexer)
     app.connect("autodoc-process-docstring", escape, priority=100)  # before numpydoc
     app.connect("autodoc-skip-member", skip_inherited)
+    app.connect("doctree-read", strip_blocks)

@@ -138,9 +138,14 @@ def groups(package):
     return found
 
 
+def documented():
+    """Return every public name with the package that it is documented in."""
+    return [f"{p}.{n}" for p in public_packages() for names in groups(p).values() for n in names]
+
+
 def file_names():
     """Return other file names for names that differ by case only, as not every disk knows case."""
-    every = [f"{p}.{n}" for p in public_packages() for names in groups(p).values() for n in names]
+    every = documented()
     lower = Counter(name.lower() for name in every)
     clashes = [name for name in every if lower[name.lower()] > 1 and name != name.lower()]
     return {n: f"{n}-{'class' if n.rpartition('.')[2][1].islower() else 'data'}" for n in clashes}
@@ -177,6 +182,10 @@ def write_pages(folder: Path) -> None:
     """Write all pages into a folder; unchanged ones are left alone."""
     folder.mkdir(exist_ok=True)
     pages = {package: page(package) for package in public_packages()} | {"index": index()}
+    others = file_names()
+    known = {f"{others.get(name, name)}.rst" for name in documented()}
+    for stale in (p for p in folder.glob("generated/*.rst") if p.name not in known):
+        stale.unlink()
     for name, text in pages.items():
         path = folder / f"{name}.rst"
         if not path.exists() or path.read_text() != text:

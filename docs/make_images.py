@@ -2,12 +2,16 @@
 
 from pathlib import Path
 
+import numpy as np
 from matplotlib import pyplot as plt
-from sklearn.datasets import load_digits
+from matplotlib.colors import ListedColormap
+from sklearn.datasets import load_digits, make_blobs
 from sklearn.svm import SVC
 
-from polychotomy import TreeClassifier, make_code
-from polychotomy.plot import CodeDisplay, TreeDisplay
+from polychotomy import CodeClassifier, TreeClassifier, make_code
+from polychotomy.plot import CodeDisplay, DecisionRegionDisplay, TreeDisplay
+
+CLASSES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]  # those of the displays
 
 FOLDER = Path(__file__).parent / "images"
 
@@ -40,6 +44,40 @@ def draw_tree() -> None:
     display.figure_.savefig(FOLDER / "tree.png", dpi=110)
 
 
+def draw_overview() -> None:
+    """Draw what the library does: classes, a code, binary problems, and the way back."""
+    X, y = make_blobs(240, centers=[(-2, -1.2), (2, -1.4), (0, 2.2), (0, 0)], random_state=3)
+    classifier = CodeClassifier(SVC(gamma=0.5), code="one_vs_rest").fit(X, y)
+    figure = plt.figure(figsize=(13, 3.3), layout="constrained")
+    parts = figure.subfigures(1, 4, width_ratios=[1, 0.8, 1.15, 1])
+    titles = ["four classes", "a code", "binary problems", "class, or “?”"]
+    for number, (part, title) in enumerate(zip(parts, titles, strict=True), start=1):
+        part.suptitle(f"{number}. {title}", fontsize=12)
+    colours = ListedColormap(CLASSES[:4])
+    samples = {"c": y, "cmap": colours, "s": 12, "edgecolors": "white", "linewidths": 0.3}
+    plain = parts[0].subplots()
+    plain.scatter(*X.T, **samples)
+    CodeDisplay(classifier.code_).plot(ax=parts[1].subplots())
+    parts[1].axes[0].set(xlabel="problem", ylabel="class", title="")
+    limits = [(X[:, f].min() - 0.5, X[:, f].max() + 0.5) for f in (0, 1)]
+    grid = np.meshgrid(*(np.linspace(*limit, 120) for limit in limits))
+    points = np.column_stack([axis.ravel() for axis in grid])
+    for ax, estimator, words in zip(
+        parts[2].subplots(2, 2).flat, classifier.estimators_, classifier.problems_, strict=True
+    ):
+        output = estimator.decision_function(points).reshape(grid[0].shape)
+        ax.contourf(*grid, output, levels=np.linspace(-1.2, 1.2, 13), cmap="RdBu", extend="both")
+        ax.set_title(words, fontsize=8)
+    display = DecisionRegionDisplay.from_estimator(
+        classifier, X, y, rule="probability", threshold=0.7, ax=parts[3].subplots()
+    )
+    for ax in (plain, *parts[2].axes, display.ax_):
+        ax.set(xticks=[], yticks=[], xlabel="", ylabel="", xlim=limits[0], ylim=limits[1])
+        ax.legend_ and ax.legend_.remove()
+    figure.savefig(FOLDER / "overview.png", dpi=120)
+
+
 if __name__ == "__main__":
+    draw_overview()
     draw_codes()
     draw_tree()

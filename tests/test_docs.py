@@ -1,10 +1,14 @@
 """The pages in docs/: complete, and right in what they name."""
 
 import inspect
+import os
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 import typer
@@ -21,13 +25,16 @@ every_page = pytest.mark.parametrize("name", NAMED)
 
 
 def without_code(text):
-    """Return a page without its code, and the targets of its links' outer braces."""
+    """Return a page without its code and directives."""
     return re.sub(r"^(```|:::).*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
 def anchors(page):
     """Return the anchors of a page's headings, as GitHub and the site make them."""
-    headings = re.findall(r"^#+ +(.+)$", without_code(page.read_text()), flags=re.MULTILINE)
+    text = page.read_text()
+    for included in re.findall(r"^```\{include\} (\S+)$", text, flags=re.MULTILINE):
+        text += (page.parent / included).read_text()
+    headings = re.findall(r"^#+ +(.+)$", without_code(text), flags=re.MULTILINE)
     words = [re.sub(r"[^\w\- ]", "", heading.lower()).strip() for heading in headings]
     return {word.replace(" ", "-") for word in words}
 
@@ -43,19 +50,29 @@ def test_links_lead_somewhere(name):
         if re.match(r"[a-z]+:", path):
             continue
         target = (NAMED[name].parent / path).resolve() if path else NAMED[name]
-        generated = {"gallery", "api"} & set(target.relative_to(ROOT).parts)
+        generated = {"gallery", "api", "benchmarks"} & set(target.relative_to(ROOT).parts)
         assert generated or target.exists(), f"{name} links to {link}"
         if anchor and target.suffix == ".md":
             assert anchor in anchors(target), f"{name} links to {link}"
 
 
+def blocks(page, kind):
+    """Return the blocks of a kind in a page."""
+    return re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+
+
 def commands(page):
-    """Return the lines of a page's console blocks, continued ones joined, without comments."""
-    for block in re.findall(r"^```console\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE):
-        for line in block.replace("\\\n", " ").splitlines():
-            words = shlex.split(line, comments=True)
-            if words:
-                yield words
+    """Yield the words of each command in a page's console blocks, without what they are fed."""
+    for block in blocks(page, "console"):
+        script = re.sub(r"<<(\w+)\n.*?^\1$", "", block, flags=re.DOTALL | re.MULTILINE)
+        line = ""
+        for part in script.replace("\\\n", " ").splitlines():
+            line += part + "\n"
+            if line.count('"') % 2 == 0:  # a quoted program may have several lines
+                words = shlex.split(line, comments=True)
+                line = ""
+                if words:
+                    yield words
 
 
 def check_polychotomy(words):
@@ -90,7 +107,27 @@ def test_commands_exist_with_their_options(name):
         if program in CHECKS:
             CHECKS[program](words)
         else:
-            assert (ROOT / program).exists() or program in ("git", "cd", "python"), program
+            assert (ROOT / program).exists() or program in ("cat", "cd", "dask", "git", "python"), (
+                program
+            )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["docs/tutorial.md", "docs/how-to/land-cover.md"])
+def test_commands_print_what_the_page_shows(name, tmp_path):
+    script = "\n".join(b for b in blocks(NAMED[name], "console") if not b.startswith("pip "))
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-e", "-c", script],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": programs},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    printed = " ".join((done.stdout + done.stderr).split())
+    for line in "".join(blocks(NAMED[name], "text")).splitlines():
+        assert " ".join(line.split()) in printed, f"{name} shows: {line}"
 
 
 def test_every_public_name_is_on_a_page_of_the_api():

@@ -65,7 +65,7 @@ def test_small_trainings_do_not_look_at_the_memory(monkeypatch):
 
 
 def test_what_fits_is_trained(monkeypatch):
-    monkeypatch.setattr(memory, "_SMALL", 0)
+    monkeypatch.setattr(memory, "SMALL", 0)
     X, y = samples(300, 4, 5)
     for classifier in (
         CodeClassifier(SharedKernelSVC()),

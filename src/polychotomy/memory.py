@@ -7,7 +7,8 @@ from pathlib import Path
 
 from polychotomy.errors import NotEnoughMemoryError
 
-_SMALL = 2**26  # what takes less is not worth looking up what is free
+SMALL = 2**26
+"""Bytes below which it is not worth looking up what is free."""
 _CGROUPS = Path("/sys/fs/cgroup")
 
 
@@ -32,7 +33,7 @@ def check_room(needed: Mapping[str, int], advice: str) -> None:
     of all stars: 1000000000.0 GB), and ... GB are free. Take fewer samples.
     """
     total = sum(needed.values())
-    if total < _SMALL:
+    if total < SMALL:
         return
     free = free_bytes()
     if free is None or total <= free:

@@ -1,9 +1,10 @@
 """Codewords given to classes, against all orders and by what must not change."""
 
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from scipy.optimize import quadratic_assignment
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.svm import SVC
 
@@ -30,6 +31,26 @@ def test_hardly_any_order_of_six_classes_is_better(name, similar, rng):
     found = sign * fit_of(code.assigned(D, similar=similar), D)
     all_orders = sign * np.array([fit_of(code.reordered(o), D) for o in permutations(range(6))])
     assert found >= np.quantile(all_orders, 0.95)
+
+
+@pytest.mark.parametrize("similar", [True, False])
+def test_no_exchange_of_two_codewords_is_better(similar, rng):
+    code, D = make_code("dense_random", 25, random_state=0), distances(rng.normal(size=(25, 3)))
+    found = code.assigned(D, similar=similar)
+    sign = 1 if similar else -1
+    for pair in combinations(range(25), 2):
+        order = np.arange(25)
+        order[[*pair]] = order[[*pair[::-1]]]
+        assert sign * fit_of(found.reordered(order), D) <= sign * fit_of(found, D) + 1e-9
+
+
+def test_many_classes_are_assigned_as_well_as_by_quadratic_assignment_in_scipy(rng):
+    code = make_code("dense_random", 501, random_state=0)
+    D = distances(rng.normal(size=(501, 2)))
+    A = code.matrix.astype(float)
+    options = {"maximize": True, "maxiter": 10, "rng": rng}
+    peer = quadratic_assignment(D, (code.n_problems - A @ A.T) / 2, "faq", options).col_ind
+    assert fit_of(code.assigned(D), D) > fit_of(code.reordered(peer), D)
 
 
 def test_classes_on_a_line_come_back_in_their_order(rng):

@@ -8,6 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from polychotomy import CodeClassifier, SharedLinear, TreeClassifier, make_code
 from polychotomy.classifiers import with_rules
+from polychotomy.readout import _class_means
 
 X, Y = load_digits(return_X_y=True)
 X = X / 16
@@ -117,3 +118,9 @@ def test_what_has_no_outputs_to_average_is_refused():
     plain = CodeClassifier(SharedLinear(), "one_vs_rest", probability=None).fit(X, Y)
     with pytest.raises(ValueError, match="fit with decoder='class_means'"):
         with_rules(plain, "class_means", None).predict(X)
+
+
+def test_more_classes_than_fit_in_memory_are_refused_with_an_estimate():
+    code = make_code("one_vs_rest", 30_000)
+    with pytest.raises(ValueError, match=r"30000 problems needs arrays of 6.71 GiB. Take a code"):
+        _class_means.check_class_means(("class_means",), code, in_batches=False)

@@ -126,8 +126,9 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 )
                 ask = Asking(trained, X)
                 readout = readout.calibrated(trained.counts.samples, held_out, ask)
-                weight = weigh(params, factor).get("sample_weight")
-                readout = with_class_means(readout, ask, indices, weight, held_out)
+                if readout.rules[0] == "class_means":
+                    weight = weigh(params, factor).get("sample_weight")
+                    readout = with_class_means(readout, ask, indices, weight, held_out)
             return self._keep(problems, trained, readout)
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -1,6 +1,6 @@
 """What trained problems say, as graphs, however they were trained."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,13 +25,9 @@ class OutputsGraph(Protocol):
 
 def trained_outputs(g: Graph, x: Name, trained: Any) -> OutputsGraph:
     """Return the outputs of trained problems for samples x (n × d, in double precision)."""
-    if isinstance(trained, RememberedOutputs):
-        trained = trained.trained
-    if isinstance(trained, SeparatelyTrained):
-        return LearnerOutputs(g, x, trained.problems)
-    if isinstance(trained, JointlyTrained):
-        return JointOutputs(g, x, trained.model)
-    raise ModelError(f"Problems trained by {type(trained).__name__} cannot be exported.")
+    if type(trained) not in _TRAINED:
+        raise ModelError(f"Problems trained by {type(trained).__name__} cannot be exported.")
+    return _TRAINED[type(trained)](g, x, trained)
 
 
 class JointOutputs:
@@ -59,23 +55,29 @@ class JointOutputs:
 
 def _block(g: Graph, x: Name, model: Any, kind: str) -> tuple[Name, int]:
     """Return the outputs of all problems of a joint model, and how many there are."""
-    if isinstance(model, CoupledModel):
-        model = model.best.model
-    if isinstance(model, GatheredModel):
-        return _gathered(g, x, model, kind)
-    if isinstance(model, ReplicatedModel):
-        return _replicated(g, x, model, kind), model.replicas.code.n_problems
-    if isinstance(model, JointLinear):
-        margins = linear_margins(g, x, model.weights_, model.intercept_)
-        width = model.weights_.shape[1]
-        return (g("Sigmoid", margins) if kind == "probability" else margins), width
-    if isinstance(model, JointSVC):
-        m = model.model
-        vectors = m.support if m.vectors is None else m.vectors
-        return kernel_margins(g, x, m.kernel, vectors, m.weights, m.bias), len(m.bias)
-    if isinstance(model, ConcatenatedSVC):
-        return concatenated_margins(g, x, model.model), model.model.weights.shape[1]
-    raise ModelError(f"Models of the class {type(model).__name__} cannot be exported.")
+    if type(model) not in _BLOCKS:
+        raise ModelError(f"Models of the class {type(model).__name__} cannot be exported.")
+    return _BLOCKS[type(model)](g, x, model, kind)
+
+
+def _coupled(g: Graph, x: Name, model: CoupledModel, kind: str) -> tuple[Name, int]:
+    return _block(g, x, model.best.model, kind)
+
+
+def _linear(g: Graph, x: Name, model: JointLinear, kind: str) -> tuple[Name, int]:
+    margins = linear_margins(g, x, model.weights_, model.intercept_)
+    said = g("Sigmoid", margins) if kind == "probability" else margins
+    return said, model.weights_.shape[1]
+
+
+def _kernel(g: Graph, x: Name, model: JointSVC, kind: str) -> tuple[Name, int]:
+    m = model.model
+    vectors = m.support if m.vectors is None else m.vectors
+    return kernel_margins(g, x, m.kernel, vectors, m.weights, m.bias), len(m.bias)
+
+
+def _concatenated(g: Graph, x: Name, model: ConcatenatedSVC, kind: str) -> tuple[Name, int]:
+    return concatenated_margins(g, x, model.model), model.model.weights.shape[1]
 
 
 def _gathered(g: Graph, x: Name, model: GatheredModel, kind: str) -> tuple[Name, int]:
@@ -89,21 +91,17 @@ def _gathered(g: Graph, x: Name, model: GatheredModel, kind: str) -> tuple[Name,
     return g.beside(columns), len(columns)
 
 
-def _replicated(g: Graph, x: Name, model: ReplicatedModel, kind: str) -> Name:
+def _replicated(g: Graph, x: Name, model: ReplicatedModel, kind: str) -> tuple[Name, int]:
     """Return what one classifier says of all replicas, which become rows (n · ℓ)."""
     replicas, n_problems = model.replicas, model.replicas.code.n_problems
-    if isinstance(replicas, Concatenation):
-        Z = _concatenation(g, x, np.asarray(replicas.appended, dtype=float))
-    elif isinstance(replicas, Placement):
-        Z = _placement(g, x, replicas)
-    else:
-        raise ModelError(f"Replicas of the class {type(replicas).__name__} cannot be exported.")
+    Z = _REPLICAS[type(replicas)](g, x, replicas)
     said = LearnerOutputs(g, Z, [model.trained])(kind, [0])
-    return g("Reshape", said, np.array([-1, n_problems]))
+    return g("Reshape", said, np.array([-1, n_problems])), n_problems
 
 
-def _concatenation(g: Graph, x: Name, appended: Any) -> Name:
+def _concatenation(g: Graph, x: Name, replicas: Concatenation) -> Name:
     """Return each sample with each row of a matrix appended."""
+    appended = np.asarray(replicas.appended, dtype=float)
     p, a = appended.shape
     samples = g("Unsqueeze", x, np.array([1]))
     one = g("Mul", g("Gather", samples, np.array([0]), axis=2), 0.0)  # n × 1 × 1
@@ -122,3 +120,22 @@ def _placement(g: Graph, x: Name, replicas: Placement) -> Name:
     placed = g("Mul", augmented, code.matrix.T.astype(float)[np.newaxis, :, :, np.newaxis])
     width = g("Mul", g("Add", g("Shape", x, start=1), np.array([1])), np.array([code.n_classes]))
     return g("Reshape", placed, g("Concat", np.array([-1]), width, axis=0))
+
+
+_TRAINED: dict[type, Callable[..., OutputsGraph]] = {
+    SeparatelyTrained: lambda g, x, trained: LearnerOutputs(g, x, trained.problems),
+    JointlyTrained: lambda g, x, trained: JointOutputs(g, x, trained.model),
+    RememberedOutputs: lambda g, x, trained: trained_outputs(g, x, trained.trained),
+}
+_BLOCKS: dict[type, Callable[..., tuple[Name, int]]] = {
+    ConcatenatedSVC: _concatenated,
+    CoupledModel: _coupled,
+    GatheredModel: _gathered,
+    JointLinear: _linear,
+    JointSVC: _kernel,
+    ReplicatedModel: _replicated,
+}
+_REPLICAS: dict[type, Callable[..., Name]] = {
+    Concatenation: _concatenation,
+    Placement: _placement,
+}

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from polychotomy import memory
 from polychotomy.arrays import Array, Indices
 from polychotomy.kernel._coupled import solve_coupled
 from polychotomy.kernel._device import Device
@@ -19,7 +20,6 @@ from polychotomy.kernel._functions import Kernel
 from polychotomy.kernel._kernel_rows import KernelRows, row_bytes
 from polychotomy.kernel._kernel_store import KernelStore, active_store, spread
 from polychotomy.kernel._uncoupled import Solution, solve_apart
-from polychotomy.memory import check_room
 
 _SMALL_SEGMENT = 64
 _ROOM = 1024.0
@@ -37,12 +37,15 @@ class JointProblem:
         Upper bounds of the coefficients.
     coupling : ndarray of shape (n_problems, n_problems), or None
     common_bias : bool
+    within : ndarray of shape (n_problems,), optional
+        See :func:`~polychotomy.kernel._uncoupled.solve_apart`.
     """
 
     targets: NDArray[np.int8]
     limits: Array
     coupling: Array | None
     common_bias: bool
+    within: Indices | None = None
 
     @property
     def together(self) -> bool:
@@ -81,7 +84,8 @@ class Solver:
             return solve_on_device(rows, problems, done=self.done, **stop)
         upper = np.broadcast_to(limits, targets.shape)
         if M is None and not problems.together:
-            return solve_apart(rows, targets, upper, n_jobs=self.n_jobs, done=self.done, **stop)
+            stop |= {"n_jobs": self.n_jobs, "done": self.done, "within": problems.within}
+            return solve_apart(rows, targets, upper, **stop)
         if M is None:
             M = np.eye(targets.shape[1])
         common = problems.common_bias
@@ -114,7 +118,9 @@ def solve(
 
 def _check_memory(targets: NDArray[np.int8]) -> None:
     """Raise NotEnoughMemoryError if what is kept of samples and problems cannot fit in memory."""
-    check_room(
+    if row_bytes(len(targets)) + _NUMBERS * 8 * targets.size < memory.SMALL:
+        return
+    memory.check_room(
         {
             "the least number of kernel rows": row_bytes(len(targets)),
             "coefficients and outputs": _NUMBERS * 8 * int(np.count_nonzero(targets)),

@@ -14,7 +14,7 @@ from polychotomy.learners._learner import (
     problem_seeds,
     with_options,
 )
-from polychotomy.learners._negatives import Negatives
+from polychotomy.learners._negatives import NEGATIVES, Negatives
 from polychotomy.learners._replicas import (
     Concatenation,
     Placement,
@@ -31,6 +31,7 @@ from polychotomy.learners._replication import (
 )
 
 __all__ = [
+    "NEGATIVES",
     "Concatenated",
     "Concatenation",
     "JointLearner",

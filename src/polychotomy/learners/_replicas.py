@@ -67,7 +67,7 @@ class Concatenation:
     def n_bytes(self, X: Any, n_replicas: int) -> int:
         """Return what so many replicas of samples take in memory."""
         d = X.nnz // max(1, X.shape[0]) if _is_sparse(X) else X.shape[1]
-        return n_replicas * (d + self.appended.shape[1] * (not _is_sparse(X))) * X.itemsize
+        return n_replicas * (d + self.appended.shape[1] * (not _is_sparse(X))) * X.dtype.itemsize
 
     def outputs(self, trained: TrainedProblem, X: Any, kind: str) -> Array:
         """Return what a learner says of all replicas; some samples' at a time."""

@@ -8,12 +8,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from polychotomy.arrays import Array, Indices
+from polychotomy.codes import Code
 
 if TYPE_CHECKING:
     from polychotomy.readout._readout import Ask, Readout
 
 _BLOCK_OUTPUTS = 2**22
 _LEAST_VARIANCE = 1e-9
+_MOST_BYTES = 2**32
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +49,7 @@ class ClassMeans:
 def with_class_means(
     readout: "Readout", ask: "Ask", y: Indices, weight: Any = None, held_out: Any = None
 ) -> "Readout":
-    """Return a readout that knows the class means, if its decoder is "class_means".
+    """Return a readout that knows the class means, for the decoder "class_means".
 
     Parameters
     ----------
@@ -60,8 +62,6 @@ def with_class_means(
     held_out : HeldOut, optional
         Outputs by folds take the place of those on samples that a problem was trained on.
     """
-    if readout.rules[0] != "class_means":
-        return readout
     child, k = readout.nodes[0].child[y], readout.code.n_classes
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
     n = np.maximum(np.bincount(child, weight, minlength=k), np.finfo(float).tiny)[:, np.newaxis]
@@ -82,10 +82,8 @@ def with_class_means(
     return replace(readout, means=found)
 
 
-def check_class_means(rules: Sequence[str], in_batches: bool) -> None:
-    """Raise ValueError where the rule "class_means" has no outputs to take means of."""
-    if "class_means" not in rules:
-        return
+def check_class_means(rules: Sequence[str], code: Code, *, in_batches: bool) -> None:
+    """Raise ValueError where the rule "class_means" cannot be used."""
     if len(rules) > 1:
         raise ValueError(
             "The decoder 'class_means' needs a single code for all classes. Got a structure of "
@@ -95,6 +93,13 @@ def check_class_means(rules: Sequence[str], in_batches: bool) -> None:
         raise ValueError(
             "The decoder 'class_means' needs the outputs of all training samples: use fit, or "
             "another decoder with partial_fit."
+        )
+    size = 8 * code.n_classes * code.n_problems
+    if size > _MOST_BYTES:
+        raise ValueError(
+            f"The decoder 'class_means' of {code.n_classes} classes and {code.n_problems} problems "
+            f"needs arrays of {size / 2**30:.3g} GiB. Take a code of fewer problems, such as "
+            f"make_code('dense_random', {code.n_classes}), or another decoder."
         )
 
 

@@ -146,7 +146,8 @@ class Readout:
             if in_batches and set(calibrations) != {"none"}:
                 calibrations = methods = None
         rules, forms = choose_rules(decoder, nodes, says, distinct.index, methods is not None)
-        check_class_means(rules, in_batches)
+        if "class_means" in rules:
+            check_class_means(rules, problems.code, in_batches=in_batches)
         kinds = tuple(
             "margin" if name != "none" and "margin" in said.kinds else "probability"
             for name, said in zip(calibrations or ["none"] * len(says), says, strict=True)
@@ -188,16 +189,13 @@ class Readout:
             positive = held_out.targets.sides(s, own) > 0
             read = calibrated_form(outputs, self.kinds[s])
             data.append((read, positive, held_out.weights[s][own]))
-        names = self.calibrations
-        calibrators: tuple[Calibrator | None, ...]
-        if self.shared and names[0] != "none":
+        if self.shared:
             pooled = [np.concatenate(parts) for parts in zip(*data, strict=True)]
-            calibrators = (fit_calibrator(names[0], *pooled),) * len(data)
+            calibrators = [fit_calibrator(self.calibrations[0], *pooled)] * len(data)
         else:
-            calibrators = tuple(
-                fit_calibrator(name, *parts) for name, parts in zip(names, data, strict=True)
-            )
-        found = replace(self, methods=methods, calibrators=calibrators, counts=counts)
+            each = zip(self.calibrations, data, strict=True)
+            calibrators = [fit_calibrator(name, *parts) for name, parts in each]
+        found = replace(self, methods=methods, calibrators=tuple(calibrators), counts=counts)
         if ask is None or not held_out.by_folds:
             return found
         return replace(found, methods=better_methods(found, self.methods, held_out, ask))

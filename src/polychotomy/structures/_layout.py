@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polychotomy import memory
 from polychotomy.arrays import Indices, Matrix
 from polychotomy.codes import Code
-from polychotomy.memory import check_room
 from polychotomy.structures._structure import Structure
 
 
@@ -94,10 +94,10 @@ def lay_out(structure: Structure, row: dict[object, int]) -> tuple[Matrix, tuple
     number = {id(node): i for i, node in enumerate(inner)}
     leaves = np.array([row[label] for label in structure.classes])
     place = {label: p for p, label in enumerate(structure.classes)}
-    check_room(
-        {"the code of all problems": len(row) * structure.n_problems},
-        "Take fewer classes, or a code of fewer problems than a tree has.",
-    )
+    size = len(row) * structure.n_problems
+    if size >= memory.SMALL:
+        advice = "Take fewer classes, or a code of fewer problems than a tree has."
+        memory.check_room({"the code of all problems": size}, advice)
     matrix = np.zeros((len(row), structure.n_problems), dtype=np.int8)
     nodes, start = [], 0
     for node in inner:

@@ -23,12 +23,14 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from polychotomy import memory
 from polychotomy.arrays import Array, Indices
-from polychotomy.codes import DistinctProblems
+from polychotomy.codes import DistinctProblems, Targets
 from polychotomy.kernel import check_samples, is_on_device
 from polychotomy.training._problems import Problems
 
 Params = dict[str, Any]
+_BLOCK = 1024
 
 
 def check_data(
@@ -226,3 +228,22 @@ def check_total_weights(totals: Array, problems: Problems, distinct: DistinctPro
             f"«{problems.names[distinct.first[s]]}» all have the weight 0: leave out the samples "
             "of these classes, or give them positive weights."
         )
+
+
+def check_held_out_room(targets: Targets) -> None:
+    """Raise NotEnoughMemoryError if the held-out outputs cannot fit in memory.
+
+    There are one for each sample of each problem, and one more while folds are put together.
+    """
+    if (
+        2 * 8 * targets.n_samples * targets.n_problems < memory.SMALL
+    ):  # even if all took part in all
+        return
+    sizes = np.bincount(targets.y, minlength=len(targets.columns)).astype(float)
+    taking_part = 0.0
+    for start in range(0, targets.n_problems, _BLOCK):
+        taking_part += float(np.sum(sizes @ (targets.columns[:, start : start + _BLOCK] != 0)))
+    memory.check_room(
+        {"held-out outputs of the problems": int(2 * 8 * taking_part)},
+        "Set probability=None, which needs no calibration, or take a code of fewer problems.",
+    )

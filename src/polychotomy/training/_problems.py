@@ -11,10 +11,7 @@ from sklearn.utils import _safe_indexing
 from polychotomy.arrays import Array, Indices
 from polychotomy.codes import Code, DistinctProblems, Targets
 from polychotomy.learners import Says
-from polychotomy.memory import check_room
 from polychotomy.structures import Node
-
-_BLOCK = 1024
 
 Folds = Sequence[tuple[Indices, Indices]]
 
@@ -87,21 +84,6 @@ class HeldOut:
     outputs: Sequence[Array]
     weights: Sequence[Array]
     by_folds: bool
-
-
-def check_held_out_room(targets: Targets) -> None:
-    """Raise NotEnoughMemoryError if the held-out outputs cannot fit in memory.
-
-    There are one for each sample of each problem, and one more while folds are put together.
-    """
-    sizes = np.bincount(targets.y, minlength=len(targets.columns)).astype(float)
-    taking_part = 0.0
-    for start in range(0, targets.n_problems, _BLOCK):
-        taking_part += float(np.sum(sizes @ (targets.columns[:, start : start + _BLOCK] != 0)))
-    check_room(
-        {"held-out outputs of the problems": int(2 * 8 * taking_part)},
-        "Set probability=None, which needs no calibration, or take a code of fewer problems.",
-    )
 
 
 class TrainedProblems(Protocol):
@@ -185,6 +167,31 @@ class Asking:
         if rows is not None:  # an array by itself: a tree asks thousands of times
             part = part[rows] if isinstance(part, np.ndarray) else _safe_indexing(part, rows)
         return self.trained.outputs(part, kind, which)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownOutputs:
+    """Outputs of all problems on some samples, for a readout to ask for.
+
+    Attributes
+    ----------
+    margins : ndarray of shape (n_samples, n_distinct)
+    """
+
+    margins: Array
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples there are."""
+        return len(self.margins)
+
+    def __call__(
+        self, kind: str, which: Sequence[int] | None = None, rows: Indices | None = None
+    ) -> Array:
+        """Return margins or sides, of some of the problems and some of the samples."""
+        said = self.margins if rows is None else self.margins[rows]
+        said = said.copy() if which is None else said[:, which]
+        return np.where(said > 0, 1.0, -1.0) if kind == "side" else said
 
 
 @dataclass(frozen=True, eq=False)

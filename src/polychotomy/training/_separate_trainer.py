@@ -13,13 +13,12 @@ from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.codes import Code, DistinctProblems, Targets, distinct_problems
 from polychotomy.learners import Learner, Says, TrainedProblem, problem_seeds
 from polychotomy.parallel import count_threads, map_tasks, uses_cluster
-from polychotomy.training._inputs import check_total_weights
+from polychotomy.training._inputs import check_held_out_room, check_total_weights
 from polychotomy.training._problems import (
     Counts,
     Folds,
     HeldOut,
     Problems,
-    check_held_out_room,
 )
 from polychotomy.training._progress import FitProgress
 from polychotomy.training._shared_problems import active_problems
