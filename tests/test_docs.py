@@ -107,7 +107,9 @@ def test_commands_exist_with_their_options(name):
         if program in CHECKS:
             CHECKS[program](words)
         else:
-            assert (ROOT / program).exists() or program in ("cat", "cd", "dask", "git", "python"), program
+            assert (ROOT / program).exists() or program in ("cat", "cd", "dask", "git", "python"), (
+                program
+            )
 
 
 @pytest.mark.slow
