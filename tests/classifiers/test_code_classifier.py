@@ -403,7 +403,7 @@ def test_partial_fit_is_there_only_where_the_base_has_it():
     ("y", "classes", "message"),
     [
         ([0, 1], None, "all labels in the first call"),
-        ([0, 1], [0, 2], "among the classes of the first call. Got 1"),
+        ([0, 1], [0, 2], "must be one of the classes. Got 1"),
         ([0, 0], [0], "at least two classes"),
     ],
 )
