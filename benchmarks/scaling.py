@@ -16,7 +16,6 @@ import os
 import signal
 from math import ceil, log2
 from pathlib import Path
-from pickle import dumps
 from threading import Timer
 from time import perf_counter, process_time
 from unittest.mock import patch
@@ -33,7 +32,7 @@ RESULTS = Path(__file__).parent / "results"
 FOLDS = 5
 BANDWIDTH = 1.25e8  # bytes per second: one gigabit
 MODEL = (
-    "seconds(w) = latency + log2(w + 1) × data / bandwidth "
+    "seconds(w) = log2(w + 1) × data / bandwidth "
     "+ max(tasks × overhead, ceil(tasks / w) × task_seconds)"
 )
 
@@ -65,6 +64,7 @@ def noted(cls, made):
 
 def on_cluster(X, y, n_workers, rounds):
     """Return what a training on so many worker processes takes, with and without a kill."""
+    from cloudpickle import dumps
     from distributed import Client, LocalCluster
 
     coordinators, data = [], []
@@ -80,32 +80,32 @@ def on_cluster(X, y, n_workers, rounds):
         patch.object(_cluster, "SharedData", noted(_shared_data.SharedData, data)),
     ):
         first = timed(X[:600], y[:600], -1)[0]  # workers import what they need
-        small = min(timed(X[:600], y[:600], -1)[0] for _ in range(rounds))
         seconds, cpu = min(timed(X, y, -1) for _ in range(rounds))
         work = coordinators[-1]
-        shared = len(dumps(data[-1]._value[1], protocol=5))
+        shared = len(dumps(data[-1]._value))
         victim = next(iter(client.run(os.getpid).values()))
         Timer(seconds / 2, os.kill, (victim, signal.SIGKILL)).start()
+        coordinators.clear(), data.clear()
         killed = timed(X, y, -1)[0]
     return {
         "workers": n_workers,
+        "load_of_the_machine": os.getloadavg()[0],
         "seconds": seconds,
         "cpu_seconds_here": cpu,
         "first_seconds": first,
-        "small_seconds": small,
         "bytes_of_tasks": work.bytes_sent,
         "bytes_of_outcomes": work.bytes_received,
         "bytes_of_data_per_worker": shared,
         "seconds_lost_to_a_kill": killed - seconds,
-        "tasks_submitted_again": coordinators[-1].losses,
-        "data_sent_again": data[-1].sends - 1,
+        "tasks_submitted_again": sum(each.losses for each in coordinators),
+        "data_sent_again": sum(each.sends - 1 for each in data),
     }
 
 
-def predict(w, *, latency, data, bandwidth, tasks, overhead, task_seconds):
+def predict(w, *, data, bandwidth, tasks, overhead, task_seconds):
     """Return the seconds that the model predicts for w workers."""
     sending = log2(w + 1) * data / bandwidth
-    return latency + sending + max(tasks * overhead, ceil(tasks / w) * task_seconds)
+    return sending + max(tasks * overhead, ceil(tasks / w) * task_seconds)
 
 
 def measure_workers(args):
@@ -115,13 +115,12 @@ def measure_workers(args):
     n_tasks = 26 * (1 + FOLDS)
     timed(X[:600], y[:600], None)
     here = min(timed(X, y, None) for _ in range(args.rounds))
-    yield {"workers": 0, "seconds": here[0], "tasks": n_tasks, "samples": len(X)}
+    yield {"workers": 0, "seconds": here[0], "cpu_seconds_here": here[1], "tasks": n_tasks}
     rows = []
     for n_workers in args.workers:
         rows.append(on_cluster(X, y, n_workers, args.rounds))
         yield rows[-1]
     known = {
-        "latency": 0.0,
         "data": rows[0]["bytes_of_data_per_worker"],
         "bandwidth": BANDWIDTH,
         "tasks": n_tasks,

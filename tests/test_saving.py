@@ -6,6 +6,7 @@ import pickle
 import re
 import subprocess
 import sys
+import warnings
 import zipfile
 from functools import partial
 
@@ -33,11 +34,14 @@ from polychotomy import (  # noqa: E402
     KernelSBCClassifier,
     ReductionSearchCV,
     SharedKernelSVC,
+    SharedLinear,
     SingleBinaryClassifier,
     TreeClassifier,
 )
 from polychotomy.errors import ModelError  # noqa: E402
+from polychotomy.reductions import available_bases, make_base  # noqa: E402
 from polychotomy.saving import refused_types  # noqa: E402
+from tests import model_files  # noqa: E402
 
 X, Y = load_iris(return_X_y=True)
 CODE = CodeClassifier(LogisticRegression(), "one_vs_rest", probability=None)
@@ -391,3 +395,93 @@ def test_the_functions_need_no_import_of_skops_before_they_are_used():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == "False"
+
+
+def _load_another(path):
+    """Load a file; that versions of libraries differ is not the matter here."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*was written with")
+        return polychotomy.load(path)
+
+
+@pytest.mark.parametrize("form", [1, 2, 3, 4])
+def test_files_of_earlier_forms_are_refused_and_say_who_wrote_them(form):
+    with pytest.raises(ModelError) as caught:
+        polychotomy.load(model_files.FOLDER / f"form_{form}.skops")
+    said = str(caught.value)
+    assert (
+        f"was written by version 0.1.0.dev0 of polychotomy, in another form ({form}, here" in said
+    )
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize("name", model_files.present_models())
+def test_files_of_the_present_form_open_and_predict_as_they_did(name):
+    """Where this fails, classes have changed: see tests/model_files.py."""
+    model = _load_another(model_files.FOLDER / f"{name}.skops")
+    expected = json.loads(model_files.PREDICTED.read_text())[name]
+    said = model_files.predictions(model)
+    assert said["labels"] == expected["labels"]
+    assert ("probabilities" in said) == ("probabilities" in expected)
+    if "probabilities" in said:
+        np.testing.assert_allclose(said["probabilities"], expected["probabilities"], atol=1e-9)
+
+
+def test_a_whole_file_that_cannot_be_opened_says_who_wrote_it(content, tmp_path):
+    parts = parts_of(content)
+    schema = json.loads(parts["schema.json"])
+    schema["content"]["content"]["steps"]["content"] = []
+    record = json.loads(parts["polychotomy.json"])
+    record["versions"]["polychotomy"] = "7.8"
+    changed = {"schema.json": json.dumps(schema), "polychotomy.json": json.dumps(record)}
+    said = refusal(packed(parts | changed), tmp_path / "model.skops")
+    assert "written by version 7.8 of polychotomy, cannot be opened by this one" in said
+
+
+LEARNERS = [name for name in available_bases() if name not in ("xgboost", "lightgbm")]
+
+IN_ANOTHER_PROCESS = """
+import pathlib, sys, numpy as np, polychotomy
+X = np.load(sys.argv[1] + "/X.npy")
+for path in sorted(pathlib.Path(sys.argv[1]).glob("*.skops")):
+    model = polychotomy.load(path)
+    methods = ["predict", "predict_proba", "decision_function"]
+    said = {m: getattr(model, m)(X) for m in methods if hasattr(model, m)}
+    np.savez(path.with_suffix(".npz"), **said)
+"""
+
+
+def _all_models():
+    """Return models of all kinds of classifiers and learners."""
+    of_learners = {
+        f"learner {name}": CodeClassifier(make_base(name), "one_vs_one", cv=2) for name in LEARNERS
+    }
+    linear = {
+        f"linear {loss}": TreeClassifier(SharedLinear(loss=loss), "balanced", cv=2)
+        for loss in ("squared", "squared_hinge", "logistic")
+    }
+    return {**MODELS, **of_learners, **linear}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(["code", "tree", "single", "kernel", "linear logistic"], id="some"),
+        pytest.param(list(_all_models()), id="all", marks=pytest.mark.slow),
+    ],
+)
+def test_another_process_predicts_the_same_bits(names, tmp_path):
+    """On samples that training has not seen."""
+    models = {name: _all_models()[name] for name in names}
+    new = X + np.random.default_rng(0).normal(scale=0.3, size=X.shape)
+    np.save(tmp_path / "X.npy", new)
+    for name, model in models.items():
+        polychotomy.save(model.fit(X, Y), tmp_path / f"{name}.skops")
+    command = [sys.executable, "-W", "ignore", "-c", IN_ANOTHER_PROCESS, str(tmp_path)]
+    subprocess.run(command, check=True)
+    for name, model in models.items():
+        said = np.load(tmp_path / f"{name}.npz")
+        assert "predict" in said
+        for method in said:
+            assert np.array_equal(said[method], getattr(model, method)(new)), (name, method)

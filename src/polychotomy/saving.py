@@ -23,7 +23,7 @@ import polychotomy
 from polychotomy.errors import ModelError, require
 from polychotomy.files import replacing
 
-_FORMAT, _VERSION = "polychotomy model", 4
+_FORMAT, _VERSION = "polychotomy model", 5
 _RECORD = "polychotomy.json"
 _UNSAFE = (".pkl", ".pickle", ".joblib", ".sav")
 
@@ -162,7 +162,11 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
                 model = io.loads(content, trusted=needed)
                 _check_model(model)
     except Exception as error:  # a damaged file can make any part of the libraries fail
-        raise _damaged(path) from error
+        writer = record["versions"]["polychotomy"]
+        raise ModelError(
+            f"{path}, written by version {writer} of polychotomy, cannot be opened by this one "
+            f"({polychotomy.__version__}): train it again."
+        ) from error
     if refused:
         raise ModelError(
             f"{path} contains types that are not trusted, and is not opened: {', '.join(refused)}. "
@@ -248,9 +252,12 @@ def _record(content: bytes, path: Path) -> dict[str, Any]:
     """Return what a file says about itself, or raise ModelError unless it is whole and ours."""
     try:
         with ZipFile(BytesIO(content)) as file:
-            record = json.loads(file.read(_RECORD))
-            checksum = record.pop("checksum")
-            whole = checksum == _checksum(file, record)
+            if _RECORD in file.namelist():
+                record = json.loads(file.read(_RECORD))
+                checksum = record.pop("checksum")
+                whole = checksum == _checksum(file, record)
+            else:
+                record, whole = _early_record(file), False
         version, writer = record["version"], record["versions"]["polychotomy"]
         complete = whole and isinstance(record["versions"], dict) and "notes" in record
         known = record["format"] == _FORMAT and (version != _VERSION or complete)
@@ -265,6 +272,17 @@ def _record(content: bytes, path: Path) -> dict[str, Any]:
         )
     found: dict[str, Any] = record
     return found
+
+
+def _early_record(file: ZipFile) -> dict[str, Any]:
+    """Return what a file of the first two forms says about itself, within skops' own schema."""
+    content = json.loads(file.read("schema.json"))["content"]
+    writer = content["versions"]["content"]["polychotomy"]["content"]
+    return {
+        "format": json.loads(content["format"]["content"]),
+        "version": json.loads(content["version"]["content"]),
+        "versions": {"polychotomy": json.loads(writer)},
+    }
 
 
 def _damaged(path: Path) -> ModelError:

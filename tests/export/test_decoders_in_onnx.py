@@ -32,7 +32,7 @@ def _suits(decoder, code):
     return decoder != "ddag" or code.is_one_vs_one
 
 
-@pytest.mark.parametrize("name", [*CODES, "orthogonal"])
+@pytest.mark.parametrize("name", ["one_vs_rest", "one_vs_one", "sparse_random", "trellis"])
 def test_labels_of_a_code_by_all_decoders(name):
     code = _code(name)
     X, y, new = _data(code.n_classes)
@@ -45,7 +45,12 @@ def test_labels_of_a_code_by_all_decoders(name):
 @pytest.mark.parametrize("decoder", [*DECODERS, "probability"])
 @pytest.mark.parametrize("name", [*CODES, "orthogonal"])
 @pytest.mark.parametrize(
-    "learner", [LogisticRegression(), DecisionTreeClassifier(max_depth=3, random_state=0)]
+    "learner",
+    [
+        LogisticRegression(),
+        LinearSVC(random_state=0),
+        DecisionTreeClassifier(max_depth=3, random_state=0),
+    ],
 )
 def test_labels_of_every_code_by_every_decoder(learner, name, decoder):
     code = _code(name)
@@ -55,7 +60,13 @@ def test_labels_of_every_code_by_every_decoder(learner, name, decoder):
     check_same(CodeClassifier(learner, code, decoder=decoder, cv=2).fit(X, y), new)
 
 
-@pytest.mark.parametrize("calibration", ["none", "sigmoid", "isotonic", "logistic"])
+@pytest.mark.parametrize(
+    "calibration",
+    [
+        "isotonic",
+        *(pytest.param(c, marks=pytest.mark.slow) for c in ("none", "sigmoid", "logistic")),
+    ],
+)
 @pytest.mark.parametrize("name", ["one_vs_rest", "one_vs_one", "exhaustive", "orthogonal"])
 def test_probabilities_of_a_code_by_all_methods(name, calibration):
     code = make_code(name, 4)

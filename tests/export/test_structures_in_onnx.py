@@ -22,6 +22,7 @@ X, Y = make_blobs(240, 4, centers=6, cluster_std=3.0, random_state=3)
 NEW = np.random.default_rng(3).uniform(-10, 10, (60, 4))
 
 SOLVES = ["auto", "recursive", "most_probable", "least_squares"]
+SLOWLY = ["auto", *(pytest.param(each, marks=pytest.mark.slow) for each in SOLVES[1:])]
 
 
 @pytest.mark.parametrize("solve", SOLVES)
@@ -60,13 +61,13 @@ LEARNERS = {
 }
 
 
-@pytest.mark.parametrize("solve", SOLVES)
+@pytest.mark.parametrize("solve", SLOWLY)
 def test_a_hybrid_of_different_learners(solve):
     model = TreeClassifier(LinearSVC(), MIXED, estimators=LEARNERS, solve=solve, cv=2).fit(X, Y)
     check_same(model, NEW, probabilities=False)
 
 
-@pytest.mark.parametrize("solve", SOLVES[:3])
+@pytest.mark.parametrize("solve", SLOWLY[:3])
 def test_a_hybrid_of_different_learners_has_probabilities_by_a_closed_formula(solve):
     model = TreeClassifier(
         LinearSVC(), MIXED, estimators=LEARNERS, probability="inverse", solve=solve, cv=2

@@ -364,3 +364,16 @@ def test_far_samples_do_not_disturb_the_others(rng):
     options = {"C": 10.0, "gamma": 1000.0, "tol": 1e-6}
     ours, theirs = SharedKernelSVC(**options).fit(X, y), SVC(**options).fit(X, y)
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly"])
+def test_products_of_features_on_large_scales_lose_no_digits(kernel):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)) * [1.0, 100.0, 1000.0] + 500
+    y = (X[:, 1] > 500).astype(int)
+    svm = SharedKernelSVC(kernel=kernel, degree=2, gamma=1e-6, C=0.01).fit(X, y)
+    values = X @ svm.support_vectors_.T
+    values = values if kernel == "linear" else (1e-6 * values) ** 2
+    exact = values @ svm.dual_coef_[0] + svm.intercept_[0]
+    scale = np.abs(values) @ np.abs(svm.dual_coef_[0])
+    assert np.abs((svm.decision_function(X) - exact) / scale).max() < 1e-12

@@ -25,10 +25,10 @@ def client():
         yield client
 
 
-def _local_cluster(n_workers):
+def _local_cluster(n_workers, threads=1):
     return distributed.LocalCluster(
         n_workers=n_workers,
-        threads_per_worker=1,
+        threads_per_worker=threads,
         processes=False,
         protocol="tcp",
         host="127.0.0.1",
@@ -142,6 +142,15 @@ def test_a_result_that_cannot_travel_is_an_exception():
 def test_a_task_has_one_thread_and_no_workers_of_its_own():
     found = list(map_tasks(tasks.nested, [5], shared=0, n_jobs=2))
     assert found == [(1, 1, [5, 6, 7])]
+
+
+def test_threads_that_are_not_used_are_mentioned():
+    with (
+        _local_cluster(1, threads=2) as cluster,
+        distributed.Client(cluster),
+        pytest.warns(UserWarning, match="with --nthreads 1"),
+    ):
+        assert list(map_tasks(tasks.add, range(3), shared=1, n_jobs=2)) == [1, 2, 3]
 
 
 def test_a_worker_of_another_version_is_named(monkeypatch):

@@ -1,6 +1,7 @@
 """``map_tasks`` on a Dask cluster of processes that are killed."""
 
 import logging
+import signal
 import time
 from collections import Counter
 
@@ -8,6 +9,7 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client
+from joblib import parallel_config
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -19,18 +21,32 @@ from tests.parallel import tasks
 from tests.parallel.dask_processes import Killer, started
 
 pytestmark = pytest.mark.slow
+LIMIT = 600  # seconds for a test
 PAUSES = 3, 10  # seconds from kill to kill; a worker takes about as long to start
 
 
 @pytest.fixture(autouse=True)
-def few_words(monkeypatch):
+def few_words():
     """Let the client say nothing of what it loses."""
     logger = logging.getLogger("distributed")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
-    with dask.config.set({"polychotomy.patience": "60 s"}):
-        yield
+    yield
     logger.setLevel(level)
+
+
+@pytest.fixture(autouse=True)
+def limited_time():
+    """End a test that hangs."""
+
+    def end(*_):
+        raise TimeoutError(f"The test has not ended after {LIMIT} s.")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(LIMIT)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture
@@ -111,6 +127,18 @@ def test_a_lost_scheduler_is_one_sentence(tmp_path):
         assert time.monotonic() - start < 60
 
 
+def test_a_scheduler_that_does_not_answer_is_one_sentence(farm):
+    with dask.config.set({"polychotomy.patience": "3 s"}):
+        running = map_tasks(tasks.wait, [0.5] * 20, n_jobs=3)
+        next(running)
+        farm.scheduler.send_signal(signal.SIGSTOP)
+        try:
+            with pytest.raises(ClusterError, match="has not answered for 3 s"):
+                list(running)
+        finally:
+            farm.scheduler.send_signal(signal.SIGCONT)
+
+
 def _fit(kind, X, y, n_jobs):
     if kind == "plain":
         base, options = DecisionTreeClassifier(random_state=0), {"probability": None}
@@ -126,6 +154,9 @@ def _fit(kind, X, y, n_jobs):
 def test_a_fit_is_the_same_bits_while_workers_are_killed(kind, farm, digits):
     X, y = digits
     here = _fit(kind, X, y, None)
+    with parallel_config(backend="loky"):
+        beside = _fit(kind, X, y, 2)
+    np.testing.assert_array_equal(here.decision_function(X), beside.decision_function(X))
     with Killer(farm, PAUSES) as killer:
         while killer.kills < 4:
             there = _fit(kind, X, y, 2)
@@ -148,6 +179,8 @@ def _schedule():
 
 def test_a_comparison_is_the_same_while_workers_are_killed(farm, tmp_path):
     expected = _cells(_schedule())
+    with parallel_config(backend="loky"):
+        assert _cells(_schedule(), n_jobs=2) == expected
     with Killer(farm, PAUSES) as killer:
         n = 0
         while killer.kills < 5:
@@ -183,6 +216,9 @@ def test_a_search_is_the_same_on_every_path(farm, iris):
         return ReductionSearchCV(base, rows, random_state=0, n_jobs=n_jobs).fit(*iris)
 
     here, there = search(None), search(2)
+    with parallel_config(backend="loky"):
+        beside = search(2)
     for name in (name for name in here.cv_results_ if "score" in name and "time" not in name):
         np.testing.assert_array_equal(here.cv_results_[name], there.cv_results_[name])
-    assert here.best_reduction_ == there.best_reduction_
+        np.testing.assert_array_equal(here.cv_results_[name], beside.cv_results_[name])
+    assert here.best_reduction_ == there.best_reduction_ == beside.best_reduction_

@@ -10,6 +10,7 @@ from polychotomy.cli._codes import code_app
 from polychotomy.cli._compare import compare_command
 from polychotomy.cli._datasets import datasets_app
 from polychotomy.cli._evaluate import evaluate_command
+from polychotomy.cli._export import export_command
 from polychotomy.cli._models import explain_command, fit_command, predict_command
 from polychotomy.cli._reproduce import reproduce_command
 from polychotomy.cli._results import results_app
@@ -49,6 +50,7 @@ app.command("fit")(fit_command)
 app.command("predict")(predict_command)
 app.command("evaluate")(evaluate_command)
 app.command("explain")(explain_command)
+app.command("export")(export_command)
 app.add_typer(code_app, name="code")
 app.add_typer(structure_app, name="structure")
 app.add_typer(datasets_app, name="datasets")

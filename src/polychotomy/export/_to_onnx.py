@@ -58,17 +58,18 @@ def to_onnx(model: Any, X: Any = None, *, target_opset: int | None = None) -> An
     >>> model = CodeClassifier(code="one_vs_rest", probability="normalise").fit(X, y)
     >>> session = InferenceSession(to_onnx(model).SerializeToString())
     >>> labels, probabilities = session.run(None, {"X": X[:2].astype(np.float32)})
-    >>> labels, np.allclose(probabilities, model.predict_proba(X[:2]), atol=1e-5)
-    (array([0, 0]), True)
+    >>> labels.tolist(), np.allclose(probabilities, model.predict_proba(X[:2]), atol=1e-5)
+    ([0, 0], True)
     """
     skl2onnx = require("skl2onnx", extra="onnx")
     register()
     check_is_fitted(model)
     model = getattr(model, "best_estimator_", model)
+    inputs = _initial_types(model, X)
     try:
-        return skl2onnx.to_onnx(
+        exported = skl2onnx.to_onnx(
             model,
-            initial_types=_initial_types(model, X),
+            initial_types=inputs,
             options=_without_dictionaries(model),
             target_opset=target_opset,
         )
@@ -78,6 +79,17 @@ def to_onnx(model: Any, X: Any = None, *, target_opset: int | None = None) -> An
         raise ModelError(
             f"The model cannot be converted by skl2onnx: {' '.join(str(error).split())[:300]}"
         ) from error
+    return _with_names(exported, [name for name, _ in inputs])
+
+
+def _with_names(exported: Any, names: list[str]) -> Any:
+    """Give the inputs the names of the columns, in which skl2onnx replaces spaces and the like."""
+    given = {i.name: name for i, name in zip(exported.graph.input, names, strict=True)}
+    for node in exported.graph.node:
+        node.input[:] = [given.get(name, name) for name in node.input]
+    for each in exported.graph.input:
+        each.name = given[each.name]
+    return exported
 
 
 def _without_dictionaries(model: Any) -> dict[int, dict[str, Any]]:

@@ -56,7 +56,7 @@ def _try(estimator: Any, kind: str) -> str:
                     return precision
                 reason = "its results differ from those of scikit-learn"
             except Exception as error:  # whatever a converter or onnxruntime raises
-                reason = reason or " ".join(str(error).split())[:200] or type(error).__name__
+                reason = reason or " ".join(str(error).split())[:80] or type(error).__name__
     skl2onnx = require("skl2onnx", extra="onnx")
     raise ModelError(
         f"{type(estimator).__name__} cannot be exported: skl2onnx {skl2onnx.__version__} does not "

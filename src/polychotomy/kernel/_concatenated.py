@@ -298,7 +298,7 @@ class ConcatenatedModel:
 
     @cached_property
     def _against(self) -> KernelAgainst:
-        return _linear(self.kernel).against(self.vectors)
+        return replace(_linear(self.kernel), dtype="float64").against(self.vectors)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}

@@ -1,7 +1,7 @@
 """A trained set of problems: the union of their support vectors and one matrix product."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -105,7 +105,10 @@ class KernelModel:
 
     @cached_property
     def _against(self) -> KernelAgainst:
-        return self.kernel.against(self.vectors)
+        kernel = self.kernel
+        if kernel.name != "rbf":  # products can be large, and what they lose shows in the outputs
+            kernel = replace(kernel, dtype="float64")
+        return kernel.against(self.vectors)
 
     @cached_property
     def _dense(self) -> Array | None:

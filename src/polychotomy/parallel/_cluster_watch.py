@@ -1,5 +1,6 @@
 """Which workers a Dask cluster has, how busy we keep them, and when the cluster counts as lost."""
 
+import warnings
 from collections import Counter
 from time import monotonic
 from typing import Any
@@ -66,6 +67,7 @@ class ClusterWatch:
         self.ready: list[str] = []
         self.load: Counter[str] = Counter()
         self._asked, self._seen_ready = _LONG_AGO, monotonic()
+        self._warned = False
 
     def look(self, *, again: bool = False) -> None:
         """Ask the scheduler, `again` or if that is a second ago.
@@ -74,8 +76,10 @@ class ClusterWatch:
         """
         if not again and monotonic() - self._asked < _BEAT:
             return
-        known = ask_scheduler(self._client, "ncores", workers=None)
-        self.known = self.known if known is None else set(known)
+        threads = ask_scheduler(self._client, "ncores", workers=None)
+        if threads is not None:
+            self.known = set(threads)
+            self._check_threads(threads)
         self.ready = list(ask_scheduler(self._client, "ncores_running", workers=None) or ())
         self._asked = monotonic()
         if self.ready or self._any_runs():
@@ -92,6 +96,16 @@ class ClusterWatch:
         load = dict(self.load)
         places = range(n_each)
         return [each for place in places for each in self.ready if load.get(each, 0) <= place]
+
+    def _check_threads(self, threads: dict[str, int]) -> None:
+        if max(threads.values(), default=1) > 1 and not self._warned:
+            self._warned = True
+            warnings.warn(
+                "Some workers of the Dask cluster have several threads, of which one is used: a "
+                "process runs one task at a time. Start more workers, with --nthreads 1.",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def _any_runs(self) -> bool:
         """Whether workers that take no further tasks still run some."""
