@@ -6,8 +6,8 @@ Seconds on the clock, of the second call in a process (``first`` is the first, w
 compiles), from arrays on the host to a trained classifier. mnist: pixels / 255, C = 10, γ = 0.02,
 60 000 samples, tested on the other 10 000. letter: standardised, C = 10, γ = 1/16. `generated`:
 Gaussian clusters of 54 features and 7 classes with a tenth of random labels, C = 1, γ = 1/108.
-With ``--peers`` scikit-learn's OneVsRestClassifier(SVC, n_jobs=10) is trained once on mnist, and
-the CPU engine and scikit-learn take part in the growth with samples.
+The case `peer` is scikit-learn's OneVsRestClassifier(SVC, n_jobs=10) on mnist. With ``--peers`` the
+CPU engine and scikit-learn take part in the growth with samples and problems.
 """
 
 import argparse
@@ -29,6 +29,7 @@ from polychotomy import (
     SingleBinaryClassifier,
 )
 from polychotomy.datasets import load
+from polychotomy.evaluate import SharedGridSearchCV
 
 RESULTS = Path(__file__).parent / "results" / "gpu.json"
 MNIST = {"C": 10, "gamma": 0.02}
@@ -112,13 +113,15 @@ def case_mnist(args):
     }.items():
         classifier, row = timed(make, X, y)
         yield name, {**row, **predicted(classifier, X_test, y_test)}
-    if args.peers:
-        peer = OneVsRestClassifier(SVC(**MNIST, cache_size=4000), n_jobs=10)
-        peer, row = timed(lambda: peer, X, y, repeats=1)
-        yield (
-            "mnist one_vs_rest, scikit-learn",
-            {**row, "error": float(np.mean(peer.predict(X_test) != y_test))},
-        )
+
+
+def case_peer(args):
+    """Train scikit-learn's one-vs-rest on ten cores, first on a quarter of the samples."""
+    X, y, _, _ = mnist()
+    peer = OneVsRestClassifier(SVC(**MNIST, cache_size=4000), n_jobs=10)
+    for n in (15000, 60000):
+        _, row = timed(lambda: peer, X[:n], y[:n], repeats=1)
+        yield f"mnist one_vs_rest, scikit-learn, {n} samples", row
 
 
 def case_device_arrays(args):
@@ -175,42 +178,106 @@ def case_generated(args):
             lambda: code("one_vs_rest", GENERATED), X[:n], y[:n], repeats=2 if n <= 500_000 else 1
         )
         row["support"] = len(classifier._trained.model.support_)
-        row["largest gap"] = float(classifier._trained.model.duality_gap_.max())
+        model = classifier._trained.model
+        row["largest relative gap"] = float((model.duality_gap_ / model.dual_objective_).max())
         yield f"generated {n}", {**row, **predicted(classifier, X[n:], y[n:])}
+
+
+def case_grid(args):
+    """Search 12 points in ten folds."""
+    X, y, _, _ = mnist()
+    grid = {"estimator__gamma": [0.005, 0.01, 0.02, 0.04], "estimator__C": [1, 10, 100]}
+    make = lambda: SharedGridSearchCV(code("one_vs_rest", MNIST), grid, cv=10, refit=False)  # noqa: E731
+    search, row = timed(make, X, y)
+    row |= {"best": search.best_params_, "error": 1 - search.best_score_}
+    yield "mnist, 12 points in ten folds", row
 
 
 def case_search(args):
     """GreedySearchCV as in the papers, with three rounds."""
     X, y, _, _ = mnist()
-    search = GreedySearchCV(code("one_vs_rest", MNIST), rounds=3)
+    search = GreedySearchCV(code("one_vs_rest", MNIST), rounds=3, verbose=0)
     search, row = timed(lambda: search, X, y, repeats=1)
     row |= {"attempts": len(search.cv_results_["params"]), "best": search.best_params_}
+    row["error"] = 1 - search.best_score_
     yield "mnist GreedySearchCV, three rounds", row
 
 
+def compared(make, X, y, X_test):
+    """Return how far the GPU and the CPU engine agree."""
+    ours, theirs = (make(device).fit(X, y) for device in ("cuda", "cpu"))
+    a, b = (np.asarray(model._trained.model.dual_objective_) for model in (ours, theirs))
+    return {
+        "relative difference of objectives": float(np.max(np.abs(a - b) / np.abs(b))),
+        "equal predictions": float(np.mean(ours.predict(X_test) == theirs.predict(X_test))),
+    }
+
+
+def case_agreement(args):
+    """Objectives and predictions beside those of the CPU engine."""
+    X, y, X_test, _ = mnist()
+    for name in ("one_vs_rest", "one_vs_one"):
+        make = lambda device: code(name, {**MNIST, "device": device, "n_jobs": -1})  # noqa: B023, E731
+        yield (
+            f"mnist {name}, 20000 samples, beside the CPU",
+            compared(make, X[:20000], y[:20000], X_test),
+        )
+    X, y = letter()
+    for name in ("one_vs_rest", "one_vs_one"):
+        make = lambda device: code(name, {**LETTER, "device": device, "n_jobs": -1})  # noqa: B023, E731
+        yield f"letter {name}, beside the CPU", compared(make, X[:15000], y[:15000], X[15000:])
+    make = lambda device: SingleBinaryClassifier(  # noqa: E731
+        svm(**{**LETTER, "device": device}), "identity", probability=None
+    )
+    yield "letter SBC identity, beside the CPU", compared(make, X[:15000], y[:15000], X[15000:])
+
+
+def grown(sizes, seconds):
+    """Return a row with the exponent over the three largest sizes."""
+    exponent = float(np.polyfit(np.log(sizes[-3:]), np.log(seconds[-3:]), 1)[0])
+    return {"sizes": sizes, "seconds": seconds, "exponent": exponent}
+
+
 def case_growth(args):
-    """Seconds against samples, with and without the GPU, and against problems."""
-    sizes, rows = [2000, 4000, 8000, 16000], {}
+    """Seconds against samples and against problems; with --peers those of others, too."""
     X, y = generated(128000)
     contestants = {"GPU": lambda: code("one_vs_rest", GENERATED)}
     if args.peers:
         contestants["CPU"] = lambda: code("one_vs_rest", {**GENERATED, "device": "cpu"})
         contestants["scikit-learn"] = lambda: OneVsRestClassifier(SVC(**GENERATED))
+    rows = {}
     for name, make in contestants.items():
-        own = sizes if name != "GPU" else [8000, 16000, 32000, 64000, 128000]
-        seconds = [timed(make, X[:n], y[:n])[1]["seconds"] for n in own]
-        exponent = float(np.polyfit(np.log(own[-3:]), np.log(seconds[-3:]), 1)[0])
-        rows[name] = {"samples": own, "seconds": seconds, "exponent": exponent}
+        sizes = [1000, 2000, 4000, 8000] if name != "GPU" else [16000, 32000, 64000, 128000]
+        seconds = [timed(make, X[:n], y[:n])[1]["seconds"] for n in sizes]
+        rows[name] = grown(sizes, seconds)
     yield "growth with samples", rows
     X, y, _, _ = mnist()
-    rng = np.random.default_rng(0)
-    lengths, seconds = [10, 20, 40, 80, 160], []
-    for length in lengths:
-        matrix = np.where(rng.random((10, length)).argsort(axis=0) < 5, 1, -1)
-        _, row = timed(lambda: code(matrix, MNIST), X[:20000], y[:20000])  # noqa: B023
-        seconds.append(row["seconds"])
-    exponent = float(np.polyfit(np.log(lengths), np.log(seconds), 1)[0])
-    yield "growth with problems", {"problems": lengths, "seconds": seconds, "exponent": exponent}
+    rng, rows = np.random.default_rng(0), {}
+    lengths = [10, 20, 40, 80, 160]
+    codes = [np.where(rng.random((10, n)).argsort(axis=0) < 5, 1, -1) for n in lengths]
+    for name in contestants:
+        n = 20000 if name == "GPU" else 1000
+        options = {**MNIST, "device": "cuda" if name == "GPU" else "cpu"}
+        seconds = []
+        for matrix in codes[:5] if name == "GPU" else codes[:4]:
+            make = lambda m=matrix, o=options: code(m, o)  # noqa: E731
+            if name == "scikit-learn":
+                make = lambda m=matrix: EachColumn(m)  # noqa: E731
+            seconds.append(timed(make, X[:n], y[:n])[1]["seconds"])
+        rows[name] = grown(lengths[: len(seconds)], seconds)
+    yield "growth with problems", rows
+
+
+class EachColumn:
+    """scikit-learn's SVC on each column of a code."""
+
+    def __init__(self, matrix):
+        self.matrix = matrix
+
+    def fit(self, X, y):
+        """Train one after the other."""
+        for column in self.matrix.T:
+            SVC(**MNIST).fit(X, column[np.asarray(y, dtype=int)])
 
 
 CASES = {name[5:]: function for name, function in globals().items() if name.startswith("case_")}

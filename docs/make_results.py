@@ -36,6 +36,7 @@ INTRODUCTION = """# The papers' experiments again
 This page is made by `make results` from the files in `results/`; nothing here is typed by hand but
 reasons and verdicts. An experiment is run again with
 `polychotomy reproduce NAME --out results/NAME.csv`; `polychotomy reproduce list` tells of all.
+Questions that the papers leave open are answered [on pages of their own](questions/index.md).
 
 A figure agrees if it lies within the spread that the paper gives or, where there is none, if the
 published one lies within our 95 % bootstrap interval; of the ends of an interval, if our difference

@@ -102,7 +102,7 @@ def show():
     ax.set_xticks(np.arange(len(gain)), gain.index, rotation=30)
     ax.axhline(0, color="0.3", linewidth=1)
     ax.set(ylabel="last error less that of one-vs-rest\nand chance (points)")
-    ax.legend(fontsize=8)
+    ax.legend(fontsize=8, loc="lower right")
     plt.savefig(IMAGES / "active-learning.png", dpi=110)
 
 

@@ -27,6 +27,7 @@ from sklearn.model_selection import StratifiedKFold
 from stored_rows import IMAGES, StoredRows, halves, load_samples
 
 from polychotomy import CodeClassifier, KernelSBCClassifier, SharedKernelSVC
+from polychotomy.assess import bayesian_signed_rank
 
 DATA = (
     *("iris", "wine", "crabs", "glass", "ecoli", "vehicle", "dermatology", "waveform", "vowel"),
@@ -39,7 +40,7 @@ COLUMNS = (
     *("error", "gamma", "C", "c", "cpu_seconds", "fits", "same_as_diagonal"),
 )
 COUPLINGS = (0.0, 0.5, 0.9, 0.99)
-MOST_LEARNED = 7
+MOST_LEARNED = 2000  # replicas of training samples, above which weights are not learned
 LARGE = ("segment", "satimage", "optdigits", "pendigits", "usps", "letter", "isolet", "mnist")
 
 
@@ -73,7 +74,7 @@ def diagonal_form(trained, C):
     return given(M, trained.gamma_, C * trained.radius_, trained.device)
 
 
-def methods(k, effort):
+def methods(k, n_train, effort):
     """Return each method that has a coupling of its own, as a function of γ and C."""
     device = effort.device
 
@@ -92,7 +93,7 @@ def methods(k, effort):
 
     found = {"one-vs-rest": one_vs_rest, "SBC-IDENTITY": identity}
     found["SBC-KERNEL, frequencies"] = kernel("class_frequencies")
-    if effort.learned and k <= MOST_LEARNED:
+    if effort.learned and n_train * k <= MOST_LEARNED:
         found["SBC-KERNEL, learned"] = kernel("learned")
     return found
 
@@ -143,7 +144,7 @@ def measure_half(train, test, k, seed, effort):
     row = check(of_coupling[own[best]], pairs[best], train, test)
     more = {"c": own[best], "cpu_seconds": np.nan, "fits": effort.n_inner * len(pairs)}
     yield {"method": "tuned c", "inner_error": errors[best], **more, **row}
-    for name, make in methods(k, effort).items():
+    for name, make in methods(k, len(y), effort).items():
         yield search(name, make, np.nan)
 
 
@@ -194,14 +195,19 @@ def show():
     rows = StoredRows("couplings", COLUMNS).frame()
     mean = 100 * rows.groupby(["data_set", "method"])["error"].mean().unstack()[list(ORDER)]
     print(mean.round(1).to_string(), "\n")
-    seconds = rows.groupby("method")["cpu_seconds"].sum()
+    seconds = rows.groupby(["data_set", "method"])["cpu_seconds"].sum().unstack()
     excess = mean.sub(mean["one-vs-rest"], axis=0)
     for method in ORDER[1:]:
         each = excess[method].dropna()
         p = wilcoxon(each).pvalue if (each != 0).any() else 1.0
         counts = f"{(each < -0.005).sum()} / {(each > 0.005).sum()} of {len(each)}"
-        times = seconds[method] / seconds["one-vs-rest"]
-        print(f"| {method} | {each.mean():+.2f} | {counts} | {p:.2f} | {times:.1f} |")
+        times = seconds.loc[each.index, method].sum() / seconds.loc[each.index, "one-vs-rest"].sum()
+        found = bayesian_signed_rank(
+            mean.loc[each.index, method], mean.loc[each.index, "one-vs-rest"], rope=1.0
+        )
+        shares = (found.lower, found.equivalent, found.higher)
+        said = " / ".join(f"{100 * share:.0f}" for share in shares)
+        print(f"| {method} | {each.mean():+.2f} | {counts} | {p:.2f} | {said} | {times:.1f} |")
     same = rows.groupby("method")["same_as_diagonal"].agg(["mean", "min", "count"]).dropna()
     print("\nsame predictions as the diagonal form:\n", same.round(4).to_string())
     _, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")

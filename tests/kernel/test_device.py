@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from polychotomy import (
@@ -224,6 +225,73 @@ def test_kernel_rows_are_shared_by_trainings(device, samples, monkeypatch):
             shared = trained("cuda", X, targets, C=C)
     assert len(made) == 1
     np.testing.assert_allclose(shared.outputs(X), trained("cpu", X, targets).outputs(X), atol=5e-3)
+
+
+@pytest.mark.parametrize("code", ["one_vs_rest", "one_vs_one"])
+def test_all_folds_are_columns_of_one_solve(device, samples, code):
+    X, y = samples
+    targets = make_code(code, 10).matrix[y]
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    with shared_kernel(X, y):
+        for gamma, C in ((0.05, 3.0), (0.05, 5.0), (0.1, 5.0)):  # each begins with the last
+            learner = SharedKernelSVC(C=C, gamma=gamma, tol=1e-5, device="cuda")
+            found = learner.held_out(X, targets, folds)
+            for training, test in folds:
+                alone = SharedKernelSVC(C=C, gamma=gamma, tol=1e-5)
+                model = alone.fit_joint(X[training], targets[training])
+                np.testing.assert_allclose(found[test], model.outputs(X[test]), atol=1e-3)
+    again = learner.held_out(X, targets, folds)  # without anything shared
+    np.testing.assert_allclose(again, found, atol=1e-3)
+
+
+def test_folds_gain_nothing_at_once_where_they_cannot_be(samples):
+    X, y = samples
+    targets, folds = make_code("one_vs_rest", 10).matrix[y], [(np.arange(200), np.arange(200, 400))]
+    for options in ({"gamma": 0.1}, {"device": "auto"}, {"gamma": 0.1, "class_weight": "balanced"}):
+        assert SharedKernelSVC(**options).held_out(X, targets, folds) is None
+
+
+def test_an_interrupt_leaves_the_device_in_order(device, samples):
+    X, y = samples
+    targets = make_code("one_vs_rest", 10).matrix[y]
+
+    def interrupt(s):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        trained("cuda", X, targets, fit={"done": interrupt})
+    agree(X, targets)
+
+
+def test_memory_that_runs_out_half_way_is_given_back(samples, monkeypatch):
+    gpu = _gpu()
+    X, y = samples
+    targets = make_code("one_vs_rest", 10).matrix[y]
+
+    def exhausted(*args):
+        return gpu.xp.empty(2**50, dtype=np.int8)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(gpu, "add", exhausted)
+        with pytest.raises(DeviceError, match=r"not enough memory.*cache_size"):
+            trained("cuda", X, targets)
+    agree(X, targets)
+
+
+@pytest.mark.parametrize("name", ["cuda", "cpu"])
+def test_a_kernel_beyond_single_precision_is_refused(device, samples, name):
+    X, y = samples
+    K = rbf_kernel(X, gamma=0.05) * 1e39
+    learner = SharedKernelSVC(kernel="precomputed", dtype="float32", device=name)
+    with pytest.raises(ValueError, match="must be finite in single precision"):
+        learner.fit(K, y < 5)
+
+
+@pytest.mark.parametrize("C", [0, -1.0, np.nan, np.inf])
+def test_a_bound_must_be_positive(device, samples, C):
+    X, y = samples
+    with pytest.raises(ValueError, match="'C' parameter must be a positive number"):
+        SharedKernelSVC(C=C, device="cuda").fit(X, y < 5)
 
 
 def test_models_predict_where_there_is_no_gpu(device, samples, monkeypatch):

@@ -14,6 +14,7 @@ from polychotomy.kernel._compiled import (
     add_rows,
     fill_block,
     select,
+    select_pairs,
     solve_block,
     sparse_outputs,
 )
@@ -42,6 +43,42 @@ def violation(K, target, coefficients, upper):
     if not up.any() or not down.any():
         return 0.0
     return e[up].max() - e[down].min()
+
+
+def test_problems_can_begin_with_one_of_more_samples(samples, rng):
+    X, y = samples
+    whole = make_code("one_vs_one", 4).matrix[y]
+    folds = [np.where(rng.random((len(X), 1)) < 0.2, 0, whole) for _ in range(3)]
+    targets = np.hstack([whole, *folds]).astype(np.int8)
+    upper = rng.choice([1.0, 5.0], size=(len(X), 1)) * np.ones(targets.shape)
+    within = np.concatenate([np.full(6, -1), np.tile(np.arange(6), 3)])
+    cold, warm = (
+        solve_apart(rows_of(X), targets, upper, tol=1e-5, within=given) for given in (None, within)
+    )
+    np.testing.assert_allclose(warm.objectives, cold.objectives, rtol=1e-6)
+    np.testing.assert_allclose(warm.coefficients.sum(axis=0), 0, atol=1e-9)
+    assert warm.steps[6:].sum() < cold.steps[6:].sum()
+    threads = solve_apart(rows_of(X), targets, upper, tol=1e-5, within=within, n_jobs=3)
+    assert (threads.coefficients != warm.coefficients).nnz == 0
+
+
+def test_pairs_are_the_worst_replicas_of_each_sample(rng):
+    y = rng.choice([-1.0, 1.0], size=(5, 80))
+    c = rng.choice([0.0, 1.0], p=[0.1, 0.9], size=y.shape)
+    a = c * rng.choice([0.0, 0.5, 1.0], size=y.shape)
+    F = rng.normal(size=y.shape)
+    up, down = np.empty(8, dtype=np.int64), np.empty(8, dtype=np.int64)
+    n_up, n_down, highest, lowest = select_pairs(y, a, c, F, up, down)
+    e = y - F
+    goes_up = np.where(np.where(y > 0, a < c, a > 0), e, -np.inf)
+    goes_down = np.where(np.where(y > 0, a > 0, a < c), e, np.inf)
+    assert (highest, lowest) == (goes_up.max(), goes_down.min())
+    assert n_up == n_down == 8
+    worst = np.argsort(-(goes_up.max(axis=0) - goes_down.min(axis=0)))[:4]
+    assert list(up[::2]) == list(goes_up.argmax(axis=0)[worst] * 80 + worst)
+    assert list(down[::2]) == list(goes_down.argmin(axis=0)[worst] * 80 + worst)
+    assert list(up[1::2] % 80) == list(np.argsort(-goes_up.max(axis=0))[:4])
+    assert list(down[1::2] % 80) == list(np.argsort(goes_down.min(axis=0))[:4])
 
 
 @pytest.mark.parametrize("code", ["one_vs_rest", "one_vs_one", "sparse_random"])

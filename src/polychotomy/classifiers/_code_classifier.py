@@ -6,13 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, get_tags
 
-from polychotomy.arrays import Indices
+from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
 from polychotomy.codes import Code, check_ordered, describe_problems, resolve_code
 from polychotomy.errors import unknown_name
 from polychotomy.learners import Learner
-from polychotomy.structures import class_distances, single_node
-from polychotomy.training import Params, Problems, Trainer, refuse_pairs
+from polychotomy.structures import class_distances, ordered_categories, single_node
+from polychotomy.training import (
+    Folds,
+    KnownOutputs,
+    Params,
+    Problems,
+    Trainer,
+    check_data,
+    check_labels,
+    refuse_pairs,
+)
 
 _MANY_CLASSES = 300
 
@@ -194,6 +203,43 @@ default="one_vs_one"
     def estimators_(self) -> list[Any]:
         """The trained binary classifiers, one for each distinct problem."""
         return self._trained_estimators()
+
+    def held_out_decisions(
+        self, X: Any, y: Any, folds: Folds
+    ) -> tuple[NDArray[Any], NDArray[Any], Array] | None:
+        """Return what :meth:`predict` says of each sample when its fold is not trained on.
+
+        The problems of all folds are trained at once, by a :class:`~polychotomy.SharedKernelSVC` on
+        a GPU. The code is the same for all folds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        folds : sequence of (ndarray, ndarray)
+            The samples to train on and those that are held out, for each fold.
+
+        Returns
+        -------
+        classes, labels, scores : ndarray, or None
+            The labels of all classes, that of each sample, and what :meth:`decision_function`
+            says. None if folds have to be trained one by one: with probabilities, with weights,
+            by other learners, and where a fold's samples decide on the code.
+        """
+        chosen = (self.probability, self.assignment, self.class_order, self.class_weight)
+        if any(option is not None for option in chosen) or not hasattr(self.estimator, "held_out"):
+            return None
+        X, y = check_data(self, X, y)
+        classes, indices = check_labels(y)
+        if any(len(np.unique(indices[training])) < len(classes) for training, _ in folds):
+            return None
+        problems = self._lay_out(classes, ordered_categories(y), X, indices, {})
+        trainer: Any = self._choose_trainer(problems, self._route("fit", {}, None))
+        outputs = trainer.held_out(X, indices, folds)
+        if outputs is None:
+            return None
+        readout, ask = self._choose_readout(problems, trainer), KnownOutputs(outputs)
+        return classes, classes[readout.decide(ask)[0]], readout.decision(readout.scores(ask))
 
     def _lay_out(
         self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params

@@ -4,7 +4,7 @@ A :class:`Task` (a method on a fold) determines its :class:`Cell` to the last bi
 :class:`Schedule` holds all tasks of a comparison, and computes the cells that a :class:`Store` does
 not have; :func:`recommend` says which method to use, :func:`summarise` makes the tables.
 :class:`ReductionSearchCV` does the same for a training set in memory, and
-:class:`GreedySearchCV` tunes hyper-parameters.
+:class:`GreedySearchCV` and :class:`SharedGridSearchCV` tune hyper-parameters.
 """
 
 from polychotomy.evaluate._bench import compute
@@ -19,6 +19,7 @@ from polychotomy.evaluate._recommendation import Reason, Recommendation, recomme
 from polychotomy.evaluate._samples import Samples
 from polychotomy.evaluate._schedule import Progress, Schedule
 from polychotomy.evaluate._search import ReductionSearchCV
+from polychotomy.evaluate._shared_grid import SharedGridSearchCV
 from polychotomy.evaluate._summary import Row, Summary, comparisons, rank_digits, summarise
 from polychotomy.evaluate._task import Task, TrainedMethod, train_task
 
@@ -37,6 +38,7 @@ __all__ = [
     "Row",
     "Samples",
     "Schedule",
+    "SharedGridSearchCV",
     "Store",
     "Summary",
     "Task",

@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples
 
 from polychotomy.arrays import Indices
+from polychotomy.evaluate._folds_at_once import numbers_searched
 from polychotomy.evaluate._samples import draw_by_class
 from polychotomy.evaluate._shared_training import kernels_shared
 from polychotomy.parallel import joblib_on_cluster
@@ -83,7 +84,8 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
     -----
     With a :class:`~polychotomy.SharedKernelSVC` on an array of numbers, and without worker
     processes, all folds and all values of C share the kernel rows of one γ, and each C begins with
-    the solution of the last. Put a scaler outside of the search for that.
+    the solution of the last. Put a scaler outside of the search for that. On a GPU and without
+    probabilities, all folds of an attempt are columns of one solve.
 
     Examples
     --------
@@ -147,8 +149,11 @@ scorer_, refit_time_, n_features_in_, feature_names_in_
         self._check_steps()
         self._stages = list(self._make_stages(X, y))
         try:
-            with joblib_on_cluster(self.n_jobs, X, y):
-                return super().fit(X, y, **params)
+            with (
+                numbers_searched(self, X, y, params) as samples,
+                joblib_on_cluster(self.n_jobs, samples, y),
+            ):
+                return super().fit(samples, y, **params)
         finally:
             del self._stages
 

@@ -16,7 +16,7 @@ def trains_jointly(classifier: Any) -> bool:
 def shared_rows(X: Any, y: Any) -> AbstractContextManager[None]:
     """Let kernel SVMs on the same samples share kernel rows, but no solutions to start from."""
     store = active_store()
-    if not _is_numbers(X, y) or (store is not None and store.place(X) is not None):
+    if not is_numbers(X, y) or (store is not None and store.place(X) is not None):
         return nullcontext()
     return shared_kernel(X, y, starts=False)
 
@@ -26,10 +26,10 @@ def kernels_shared(X: Any, y: Any) -> AbstractContextManager[None]:
 
     Within a search of more samples it is that one's rows which are shared.
     """
-    return rows_kept(X, y) if _is_numbers(X, y) else nullcontext()
+    return rows_kept(X, y) if is_numbers(X, y) else nullcontext()
 
 
-def _is_numbers(X: Any, y: Any) -> bool:
+def is_numbers(X: Any, y: Any) -> bool:
     """Whether X is a plain array of finite numbers with a label for each row."""
     numbers = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb"
     return bool(numbers and y is not None and np.shape(y) == X.shape[:1] and np.isfinite(X).all())

@@ -1,12 +1,15 @@
 """A joint learner that couples the problems by a weighted sum of given couplings (SBC-KERNEL)."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csc_array
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight
 
 from polychotomy.arrays import Array, Matrix
@@ -25,6 +28,7 @@ from polychotomy.kernel._svc import SharedKernelSVC
 
 _WEIGHTS = ("learned", "class_frequencies")
 _SMALLEST_DISTANCE = 1e-3
+_ROUGHER = 10.0  # the tolerances of a first search of the weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,18 +129,27 @@ class CouplingLearner:
         mu = resolve_weights(self.weights, len(bases), targets, weight, radius)
         done = self.done or _ignore
 
-        def solve(coupling: Array, start: csc_array | None) -> JointSVC:
-            return _solve(svm, X, targets, weight, coupling, start)
+        def solve(coupling: Array, start: csc_array | None, tol: float = svm.tol) -> JointSVC:
+            return _solve(svm.set_params(tol=tol), X, targets, weight, coupling, start)
 
         if mu is None:
-            learned = learn_coupling(
-                solve, bases, radius, tol=self.tol, max_iter=self.max_iter, done=done
-            )
+            learned = self._learn(solve, bases, radius, done)
         else:
             best = couple(solve, bases, mu)
             done(1, best.objective)
             learned = LearnedCoupling(best, np.array([best.objective]), 1)
         return CoupledModel(svm, learned, radius, gamma)
+
+    def _learn(self, solve: Any, bases: Array, radius: float, done: Any) -> LearnedCoupling:
+        """Learn the weights, first with less accurate solves: most of the way takes no more."""
+        options: dict[str, Any] = {"max_iter": self.max_iter, "done": done}
+        rough = partial(solve, tol=_ROUGHER * self.svm.tol)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            begin = learn_coupling(
+                rough, bases, radius, tol=min(_ROUGHER * self.tol, 0.5), **options
+            )
+        return learn_coupling(solve, bases, radius, tol=self.tol, begin=begin, **options)
 
     def _refit(self, X: Any, targets: Matrix, sample_weight: Any, like: CoupledModel) -> JointSVC:
         """Return the SVM of some of the targets, with the weights of all of them."""

@@ -53,6 +53,16 @@ class State:
         """The number of entries of a group."""
         return int(self.y.size // len(self.sizes))
 
+    @property
+    def together(self) -> bool:
+        """Whether all problems are one group."""
+        return len(self.sizes) < len(self.y)
+
+    @property
+    def part(self) -> float:
+        """To which part of its violation a block is solved: one alone takes longer than a round."""
+        return 0.3 if self.together else 0.1
+
 
 class Device(Protocol):
     """Where arrays live, and the functions that a round of the solver takes there.
@@ -92,6 +102,9 @@ class Device(Protocol):
         self, K: Any, slot: Any, state: "State", groups: Any, problems: Any, changes: Any
     ) -> None:
         """Add the kernel rows of what changed to the outputs G of the listed problems."""
+
+    def mix(self, state: "State") -> None:
+        """Write the outputs f = M G of coupled problems."""
 
     def gaussian(self, products: Any, own: Any, squares: Any, gamma: float) -> None:
         """Turn products of samples into values of the Gaussian kernel, in place."""
@@ -164,17 +177,27 @@ class Cuda:
 
     def choose(self, state: "State", groups: Any, tol: float) -> None:
         """Choose the next block of each listed group, and write its violation."""
-        xp, n_parts = self.xp, -(-state.length // THREADS)
-        up, down = (xp.empty(state.y.size, dtype=np.uint32) for _ in range(2))
+        xp, (n_problems, m) = self.xp, state.y.shape
+        n_keys = m if state.together else state.length
+        n_parts = -(-n_keys // THREADS)
+        n_words = m if state.together else state.y.size
+        up, down, pairs = (xp.empty(n_words, dtype=np.uint32) for _ in range(3))
         extremes = xp.empty((len(groups), n_parts, 2))
         marked = xp.zeros(state.y.size, dtype=np.int8)
-        length = np.int64(state.length)
         run = _functions(np.float32, state.blocks.shape[1] // THREADS)
-        arguments: Any = (state.y, state.a, state.c, state.f, groups, length, up, down, extremes)
-        run("find_violations", (n_parts, len(groups)), arguments)
-        arguments = (up, down, extremes, np.int32(n_parts), groups, length, np.float64(tol))
+        where: Any = (state.y, state.a, state.c, state.f)
+        candidates: Any = (_NOTHING, _NOTHING, _NOTHING)
+        if state.together:
+            candidates = (pairs, *xp.empty((2, m), dtype=np.int32))
+            sizes = (np.int32(n_problems), np.int32(m))
+            run("find_pairs", (n_parts,), (*where, *sizes, up, down, *candidates, extremes))
+        else:
+            listed = (groups, np.int64(state.length), up, down, extremes)
+            run("find_violations", (n_parts, len(groups)), (*where, *listed))
+        keys = (up, down, *candidates, np.int64(n_keys), extremes, np.int32(n_parts))
+        rule = (groups, np.int64(state.length), np.float64(tol))
         written = (state.blocks, state.sizes, state.violations, marked)
-        run("choose_blocks", (len(groups),), arguments + written, _CHOOSING_THREADS)
+        run("choose_blocks", (len(groups),), keys + rule + written, _CHOOSING_THREADS)
 
     def flag(self, state: "State", groups: Any, flags: Any) -> None:
         """Flag the samples of the blocks of listed groups."""
@@ -196,7 +219,8 @@ class Cuda:
         changed, changes = xp.empty((n, size), dtype=np.int32), xp.empty((n, size))
         counts = xp.empty(n, dtype=np.int32)
         arguments = (Q, state.y, state.a, state.c, state.f, groups, length)
-        arguments += (state.blocks, state.sizes, state.violations, np.float64(tol), np.int64(most))
+        arguments += (state.blocks, state.sizes, state.violations, np.float64(tol))
+        arguments += (np.float64(state.part), np.int64(most))
         arguments += (_NOTHING if left is None else left, state.steps, changed, changes, counts)
         run("solve_blocks", (n,), arguments)
         return changed, changes, counts
@@ -210,6 +234,12 @@ class Cuda:
         arguments += (np.int32(len(groups)), np.int64(state.length), *changes, state.G)
         run = _functions(K.dtype.type, state.blocks.shape[1] // THREADS)
         run("add_changes", (-(-m // (THREADS * _COLUMNS)), len(problems)), arguments)
+
+    def mix(self, state: "State") -> None:
+        """Write the outputs f = M G of coupled problems."""
+        n, m = state.y.shape
+        arguments = (state.M, state.G, np.int32(n), np.int32(m), state.f)
+        _functions(np.float32, 1)("mix_outputs", (-(-m // THREADS), n), arguments)
 
     def gaussian(self, products: Any, own: Any, squares: Any, gamma: float) -> None:
         """Turn products of samples into values of the Gaussian kernel, in place."""

@@ -12,6 +12,8 @@ from polychotomy.kernel._functions import Kernel, SamplePreparation, is_sparse, 
 _ROWS_AT_A_TIME = 8192
 _LEAST_ROWS = 1024
 _TEMPORARY_VALUES = 2**28
+_CHEAP_PRODUCTS = 2**34  # of all rows; they are computed at once
+_MOST_OF_ALL = 0.75  # the part of all rows from which on the rest is computed, too
 
 
 class DeviceKernel:
@@ -105,6 +107,8 @@ class DeviceRows:
         self._used = xp.zeros(self.capacity, dtype=np.int64)
         self._clock = self._n_taken = 0
         self.n_computed = 0
+        cheap = m * m * X.shape[1] <= _CHEAP_PRODUCTS
+        self._most_of_all = 0 if cheap else _MOST_OF_ALL * m
 
     @property
     def holds_all(self) -> bool:
@@ -125,6 +129,9 @@ class DeviceRows:
         xp = self.device.xp
         missing = xp.flatnonzero(wanted & (self.slot < 0))
         n = int(missing.size)
+        if n and self.holds_all and self._n_taken + n > self._most_of_all:
+            missing = xp.flatnonzero(self.slot < 0)  # the rest: rounds need not ask any more
+            n = int(missing.size)
         if not self.holds_all:
             self._clock += 1
             kept = self.slot[wanted]

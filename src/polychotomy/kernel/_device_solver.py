@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _MOST_ROUNDS = 1_000_000
 _MOST_STEPS = 100  # of a round, times the size of a block
 _LARGE_PROBLEM = 5000
+_UNSEEN_ROUNDS = 8
 _BLOCK_VALUES = 2**29  # of all blocks' kernels
 
 
@@ -58,17 +59,21 @@ def _begin(rows: DeviceRows, problems: "JointProblem", start: csc_array | None) 
     M = None if problems.coupling is None else xp.asarray(problems.coupling, dtype=float)
     if M is None and problems.together:
         M = xp.eye(len(y))
-    if start is None:
-        a, G = xp.zeros(y.shape), xp.zeros(y.shape)
-    else:
+    a = None
+    if start is not None:
         a = xp.clip(xp.asarray(start.T.toarray(order="C")) * y, 0, c)
-        G = rows.times(y * a)
-    largest = y.size if problems.together else int((y != 0).sum(axis=1).max())
+    return _state(rows, y, c, a, M, 1 if problems.together else len(y))
+
+
+def _state(rows: DeviceRows, y: Any, c: Any, a: Any, M: Any, n_groups: int) -> State:
+    """Return where problems stand with coefficients `a`, or None for zeros."""
+    xp = rows.device.xp
+    G = xp.zeros(y.shape) if a is None else rows.times(y * a)
+    largest = y.size if n_groups < len(y) else int((y != 0).sum(axis=1).max())
     size = (4 if largest > _LARGE_PROBLEM else 2) * THREADS
-    n_groups = 1 if problems.together else len(y)
     return State(
         y,
-        a,
+        xp.zeros(y.shape) if a is None else a,
         c,
         G if M is None else M @ G,
         G,
@@ -78,6 +83,42 @@ def _begin(rows: DeviceRows, problems: "JointProblem", start: csc_array | None) 
         violations=xp.zeros(n_groups),
         steps=xp.zeros(n_groups, dtype=np.int64),
     )
+
+
+def outputs_on_device(
+    rows: DeviceRows,
+    y: Any,
+    c: Any,
+    start: tuple[Any, Any, Any] | None,
+    *,
+    tol: float,
+    max_iter: int = -1,
+) -> tuple[Any, Any]:
+    """Solve problems that are not coupled; return their coefficients and outputs on all samples.
+
+    All arrays are of shape (n_problems, n_samples) and stay on the device.
+
+    Parameters
+    ----------
+    rows : DeviceRows
+    y, c : arrays
+        Sides and bounds. A sample with a side and a bound of 0 is given outputs, and nothing else.
+    start : tuple of arrays, optional
+        Sides, coefficients and bounds of a solution; it is used if the sides are the same.
+    tol, max_iter
+        As for :func:`solve_on_device`.
+    """
+    xp = rows.device.xp
+    a = None
+    if start is not None and start[0].shape == y.shape and bool((start[0] == y).all()):
+        _, before, bound = start
+        a = xp.where(before >= bound, c, xp.minimum(before, c))
+        plus, minus = ((a * (y == side)).sum(axis=1, keepdims=True) for side in (1, -1))
+        a *= xp.minimum(xp.where(y > 0, minus, plus) / xp.where(y > 0, plus, minus).clip(1e-300), 1)
+    state = _state(rows, y, c, a, None, len(y))
+    finished = _advance(rows, state, tol, max_iter, lambda s: None)
+    warn_unfinished(int(np.sum(~finished)), len(finished), max_iter)
+    return state.a, state.f + xp.asarray(_biases(xp, state))[:, np.newaxis]
 
 
 def _advance(
@@ -116,32 +157,44 @@ def _advance(
 def _advance_coupled(
     rows: DeviceRows, state: State, tol: float, max_iter: int
 ) -> NDArray[np.bool_]:
-    """Run rounds of coupled problems to the end; return whether it was reached."""
-    xp = rows.device.xp
-    groups = xp.arange(len(state.sizes), dtype=np.int32)
-    problems = xp.arange(len(state.y), dtype=np.int32)
-    for _ in range(_MOST_ROUNDS):
-        violations = _choose(rows, state, groups, tol)
-        if violations.max() <= tol:
-            return np.array([True])
-        if 0 <= max_iter <= int(state.steps.sum()):
-            break
-        worst = int(violations.argmax())
-        chosen = groups[worst : worst + 1]
+    """Run rounds of coupled problems to the end; return whether it was reached.
+
+    One group needs no decision between rounds: only after some of them is the violation looked at,
+    since a device that is waited for does nothing. Rounds after the end change nothing.
+    """
+    device = rows.device
+    groups = device.xp.arange(len(state.sizes), dtype=np.int32)
+    problems = device.xp.arange(len(state.y), dtype=np.int32)
+    chosen = groups
+    for number in range(_MOST_ROUNDS):
+        if state.together and max_iter < 0 and rows.complete and number % _UNSEEN_ROUNDS:
+            device.choose(state, groups, tol)
+        else:
+            violations = _choose(rows, state, groups, tol)
+            if violations.max() <= tol:
+                return np.array([True])
+            if 0 <= max_iter <= int(state.steps.sum()):
+                break
+            worst = int(violations.argmax())
+            chosen = groups[worst : worst + 1]
         _run(rows, state, chosen, problems if len(groups) == 1 else chosen, tol, max_iter)
-        xp.matmul(state.M, state.G, out=state.f)
+        device.mix(state)
     return np.array([False])
 
 
 def _choose(rows: DeviceRows, state: State, groups: Any, tol: float) -> Array:
     rows.device.choose(state, groups, tol)
     violations: Array = to_host(state.violations)
-    if not np.isfinite(violations).all():
+    _check_finite(violations)
+    return violations
+
+
+def _check_finite(values: Array) -> None:
+    if not np.isfinite(values).all():
         raise ValueError(
             "The values of the kernel must be finite. They are not: scale the features, for "
             "example by StandardScaler()."
         )
-    return violations
 
 
 def _run(
@@ -172,6 +225,7 @@ def _solution(xp: Any, state: State) -> Solution:
     slack = xp.maximum(1 - y * (f + xp.asarray(bias)[:, np.newaxis]), 0)
     gaps = to_host(quadratic / 2 + (c * slack).sum(axis=1) - duals)
     objectives, steps, products = to_host(duals), to_host(state.steps), None
+    _check_finite(objectives)
     if state.M is not None:
         products = to_host(W @ state.G.T)
         objectives, gaps = objectives.sum(keepdims=True), gaps.sum(keepdims=True)

@@ -37,12 +37,15 @@ class JointProblem:
         Upper bounds of the coefficients.
     coupling : ndarray of shape (n_problems, n_problems), or None
     common_bias : bool
+    within : ndarray of shape (n_problems,), optional
+        See :func:`~polychotomy.kernel._uncoupled.solve_apart`.
     """
 
     targets: NDArray[np.int8]
     limits: Array
     coupling: Array | None
     common_bias: bool
+    within: Indices | None = None
 
     @property
     def together(self) -> bool:
@@ -81,7 +84,8 @@ class Solver:
             return solve_on_device(rows, problems, done=self.done, **stop)
         upper = np.broadcast_to(limits, targets.shape)
         if M is None and not problems.together:
-            return solve_apart(rows, targets, upper, n_jobs=self.n_jobs, done=self.done, **stop)
+            stop |= {"n_jobs": self.n_jobs, "done": self.done, "within": problems.within}
+            return solve_apart(rows, targets, upper, **stop)
         if M is None:
             M = np.eye(targets.shape[1])
         common = problems.common_bias

@@ -47,7 +47,13 @@ def shared_kernel(X: Any, y: ArrayLike, *, starts: bool = True) -> Iterator[None
     ...         model = CodeClassifier(SharedKernelSVC(C=C, gamma=0.5), probability=None)
     ...         score = cross_val_score(model, X, y).mean()
     """
-    store = KernelStore(X, y, starts=starts)
+    with _in_use(KernelStore(X, y, starts=starts)):
+        yield
+
+
+@contextmanager
+def _in_use(store: "KernelStore") -> Iterator[None]:
+    """Let trainings use a store for a while."""
     token = _active.set(store)
     try:
         yield
@@ -68,12 +74,14 @@ def rows_kept(X: Any, y: ArrayLike) -> Iterator[None]:
     if is_on_device(X):
         yield
         return
-    samples = check_array(X, accept_sparse="csr", dtype=float, ensure_all_finite=False)
+    samples = check_array(
+        X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+    )
     store = active_store()
     if not isinstance(samples, np.ndarray):
         yield
     elif store is None or store.place(samples) is None:
-        with shared_kernel(samples, y):
+        with _in_use(KernelStore(samples, y, unchanged=True)):
             yield
     else:
         with store.own_starts():
@@ -89,20 +97,35 @@ class KernelStore:
     """Samples in the order of their classes, and the rows of the kernel in use.
 
     Solutions are kept too, for the same problems with another C or on other folds to begin with.
+    `columns` are those of all folds at once, on a device, with their kernel.
+
+    Parameters
+    ----------
+    X, y, starts
+        As for :func:`shared_kernel`.
+    unchanged : bool, default=False
+        Whether X does not change while the store is in use, and is recognised as itself.
     """
 
-    def __init__(self, X: Any, y: ArrayLike, *, starts: bool = True) -> None:
+    def __init__(
+        self, X: Any, y: ArrayLike, *, starts: bool = True, unchanged: bool = False
+    ) -> None:
         self._starts = starts
+        self._given = X if unchanged else None
         labels = np.unique(np.asarray(y), return_inverse=True)[1]
         order = np.argsort(labels, kind="stable")
-        self.X = np.ascontiguousarray(np.asarray(X, dtype=float)[order])
+        X = np.asarray(X)
+        X = X if X.dtype == np.float32 else X.astype(float, copy=False)
+        self.X = np.ascontiguousarray(X[order])
         self._labels = labels[order]
+        self._by_label = order
         hashes = _hashes(self.X)
         self._order = np.argsort(hashes, kind="stable")
         self._hashes = hashes[self._order]
         self._key: tuple[Kernel, Any] | None = None
         self._rows: Any = None
         self._solved: dict[Any, tuple[csc_array, NDArray[np.bool_]]] = {}
+        self.columns: Any = None
         self.lock = Lock()
 
     @contextmanager
@@ -122,7 +145,11 @@ class KernelStore:
         """Return which samples these are, or None if they are not all from here."""
         if not isinstance(X, np.ndarray) or X.shape[1:] != self.X.shape[1:]:
             return None
-        hashes = _hashes(np.ascontiguousarray(X, dtype=float))
+        if self._given is not None and _is_same(X, self._given):
+            return np.argsort(self._by_label)
+        from polychotomy.kernel._compiled import are_rows
+
+        hashes = _hashes(np.ascontiguousarray(X, dtype=self.X.dtype))
         order = np.argsort(hashes, kind="stable")
         ordered = hashes[order]
         # Of samples that are alike the first is the first here, the second the second.
@@ -132,12 +159,14 @@ class KernelStore:
             return None
         found = np.empty(len(X), dtype=np.int64)
         found[order] = self._order[position]
-        return found if np.array_equal(self.X[found], X) else None
+        return found if are_rows(self.X, found, X) else None
 
     def rows(self, kernel: Kernel, device: Any, make: Callable[..., Any]) -> Any:
         """Return the rows of a kernel on a device; those of the last one are given up."""
         if self._rows is None or (kernel, device) != self._key:
+            columns = self.columns
             self.close()
+            self.columns = columns
             segments = np.flatnonzero(np.diff(self._labels, prepend=-1))
             self._key = kernel, device
             self._rows = make(kernel, self.X, segments)
@@ -186,6 +215,7 @@ class KernelStore:
     def close(self) -> None:
         """Give up all rows and solutions."""
         self._solved.clear()
+        self.columns = None
         if self._rows is not None:
             self._rows.close()
             self._rows = None
@@ -219,11 +249,19 @@ def carry_over(
     return csc_array((values, coefficients.indices, coefficients.indptr), shape=targets.shape)
 
 
-def _hashes(X: NDArray[np.float64]) -> NDArray[np.uint64]:
+def _is_same(X: NDArray[Any], Y: NDArray[Any]) -> bool:
+    """Whether two arrays are the same memory."""
+    same = X.ctypes.data == Y.ctypes.data and X.strides == Y.strides
+    return same and X.shape == Y.shape and X.dtype == Y.dtype
+
+
+def _hashes(X: NDArray[np.floating[Any]]) -> NDArray[np.uint64]:
     """Return a number for each row by its bits."""
+    from polychotomy.kernel._compiled import hash_rows
+
     factors = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
-    bits = X.view(np.uint64)
-    return ((bits ^ (bits >> np.uint64(29))) * factors).sum(axis=1, dtype=np.uint64)
+    numbers: NDArray[np.uint64] = hash_rows(X.view(f"u{X.itemsize}"), factors)
+    return numbers
 
 
 def spread(

@@ -163,6 +163,7 @@ def learn_coupling(
     tol: float = 1e-3,
     max_iter: int = 100,
     done: Callable[[int, float], None] = lambda solves, objective: None,
+    begin: LearnedCoupling | None = None,
 ) -> LearnedCoupling:
     """Return the weights of basis couplings with which the joint problem has the least optimum.
 
@@ -182,10 +183,14 @@ def learn_coupling(
         Most solves. A ConvergenceWarning says when they were too few.
     done : callable, optional
         Called after each solve with their number and the objective.
+    begin : LearnedCoupling, optional
+        What was found less accurately, to begin with; its solves are counted.
     """
     _check_options(tol, max_iter)
-    start: csc_array | None = None
-    n_solves = 0
+    weights, start, n_solves = np.full(len(bases), radius / len(bases)), None, 0
+    if begin is not None:
+        weights, n_solves = begin.best.weights, begin.n_solves
+        start = begin.best.model.coefficients_
 
     def at(weights: Array) -> WeightedCoupling:
         nonlocal start, n_solves
@@ -194,7 +199,7 @@ def learn_coupling(
         done(n_solves, solved.objective)
         return solved
 
-    before = here = at(np.full(len(bases), radius / len(bases)))
+    before = here = at(weights)
     objectives = [here.objective]
     while candidates := _next_weights(here, before, radius, tol):
         if n_solves >= max_iter:

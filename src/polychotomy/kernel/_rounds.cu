@@ -6,6 +6,10 @@
 // a row for each listed group, row b is that of group `groups[b]`. All sums have a fixed order, so
 // that the same input gives the same bits.
 //
+// Where all problems form one group, replicas of a sample have nearly equal kernel rows, and a block
+// must hold both replicas of a sample that violate for them to move: candidates are then one entry of
+// either side for each sample, those that violate most.
+//
 // Compiled with KERNEL as float or double, and ENTRIES as the entries of a block per thread.
 
 #define THREADS 256
@@ -19,7 +23,6 @@
 #define NEVER 1e300
 
 typedef unsigned int word;
-typedef unsigned long long wide;
 
 struct __align__(16) Columns { KERNEL values[COLUMNS]; };  // read at once
 
@@ -32,13 +35,21 @@ __device__ __forceinline__ word ordered(float x) {
     return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
 }
 
-__device__ __forceinline__ wide ordered(double x) {
-    wide bits = (wide)__double_as_longlong(x);
-    return bits >> 63 ? ~bits : bits | (1ULL << 63);
-}
-
-__device__ __forceinline__ double unordered(wide key) {
-    return __longlong_as_double((long long)(key >> 63 ? key & ~(1ULL << 63) : ~key));
+// Write the largest e of the block's threads that can go up and the smallest that can go down.
+__device__ void write_extremes(double most, double least, double* extremes) {
+    __shared__ double highest[WARPS], lowest[WARPS];
+    for (int step = 16; step; step /= 2) {
+        most = fmax(most, __shfl_xor_sync(~0u, most, step));
+        least = fmin(least, __shfl_xor_sync(~0u, least, step));
+    }
+    if (threadIdx.x % 32 == 0) { highest[threadIdx.x / 32] = most; lowest[threadIdx.x / 32] = least; }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int w = 1; w < WARPS; w++) { most = fmax(most, highest[w]); least = fmin(least, lowest[w]); }
+        long long part = 2 * ((long long)blockIdx.y * gridDim.x + blockIdx.x);
+        extremes[part] = most;
+        extremes[part + 1] = least;
+    }
 }
 
 // Write how far each entry can go up and down as ordered numbers, 0 where it cannot, and for each
@@ -47,7 +58,6 @@ extern "C" __global__ void find_violations(
     const signed char* y, const double* a, const double* c, const double* f, const int* groups,
     long long length, word* up_key, word* down_key, double* extremes)
 {
-    __shared__ double highest[WARPS], lowest[WARPS];
     long long base = (long long)groups[blockIdx.y] * length;
     long long p = (long long)blockIdx.x * THREADS + threadIdx.x;
     double most = -NEVER, least = NEVER;
@@ -63,18 +73,33 @@ extern "C" __global__ void find_violations(
         up_key[entry] = up;
         down_key[entry] = down;
     }
-    for (int step = 16; step; step /= 2) {
-        most = fmax(most, __shfl_xor_sync(~0u, most, step));
-        least = fmin(least, __shfl_xor_sync(~0u, least, step));
+    write_extremes(most, least, extremes);
+}
+
+// Where all problems are one group: write for each sample which of its entries can go up most and
+// which down, with their keys and one of the difference, 0 where there is none.
+extern "C" __global__ void find_pairs(
+    const signed char* y, const double* a, const double* c, const double* f, int n_problems, int m,
+    word* up_key, word* down_key, word* pair_key, int* up_entry, int* down_entry, double* extremes)
+{
+    int p = blockIdx.x * THREADS + threadIdx.x;
+    double most = -NEVER, least = NEVER;
+    if (p < m) {
+        int up = 0, down = 0;
+        for (int s = 0; s < n_problems; s++) {
+            int entry = s * m + p, side = y[entry];
+            if (!side) continue;
+            double e = side - f[entry], own = a[entry], bound = c[entry];
+            if (e > most && goes_up(side, own, bound)) { most = e; up = entry; }
+            if (e < least && goes_down(side, own, bound)) { least = e; down = entry; }
+        }
+        up_key[p] = most > -NEVER ? ordered((float)most) : 0;
+        down_key[p] = least < NEVER ? ordered((float)-least) : 0;
+        pair_key[p] = most > -NEVER && least < NEVER && most > least ? ordered((float)(most - least)) : 0;
+        up_entry[p] = up;
+        down_entry[p] = down;
     }
-    if (threadIdx.x % 32 == 0) { highest[threadIdx.x / 32] = most; lowest[threadIdx.x / 32] = least; }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        for (int w = 1; w < WARPS; w++) { most = fmax(most, highest[w]); least = fmin(least, lowest[w]); }
-        long long part = 2 * ((long long)blockIdx.y * gridDim.x + blockIdx.x);
-        extremes[part] = most;
-        extremes[part + 1] = least;
-    }
+    write_extremes(most, least, extremes);
 }
 
 // Return how many of the block's threads before this one hold flagged entries, and all of them.
@@ -155,34 +180,35 @@ __device__ word threshold(const word* key, long long length, int wanted, word* b
     return prefix;
 }
 
-// Append the `wanted` largest keys that are not marked to the block, and mark them.
+// Append the entries of the `wanted` largest keys that are not marked to the block, and mark them.
+// Key p is of entry p or, if they are given, of first[p] and second[p].
 __device__ int append_largest(
-    const word* key, long long length, int wanted, int n, int* block, char* marked, word* bins, int* sums)
+    const word* key, long long length, int wanted, const int* first, const int* second, int n, int* block,
+    char* marked, word* bins, int* sums)
 {
     int above, equal = 0, total;
     word limit = threshold(key, length, wanted, bins, sums, above);
     int most_equal = wanted - above;
     __syncthreads();
     for (long long start = 0; start < length; start += blockDim.x * 4) {
-        long long first = start + threadIdx.x * 4;
+        long long begin = start + threadIdx.x * 4;
         word value[4];
         int ties = 0;
         for (int k = 0; k < 4; k++) {
-            value[k] = first + k < length ? key[first + k] : 0;
+            value[k] = begin + k < length ? key[begin + k] : 0;
             ties += value[k] == limit;
         }
         int rank = equal + place(ties, sums, total);
         equal += total;
-        bool take[4];
-        int count = 0;
+        int taken[8], count = 0;
         for (int k = 0; k < 4; k++) {
-            take[k] = value[k] > limit || (value[k] == limit && rank++ < most_equal);
-            if (take[k]) { take[k] = !marked[first + k]; count += take[k]; }
+            if (!(value[k] > limit || (value[k] == limit && rank++ < most_equal))) continue;
+            int entry = first ? first[begin + k] : (int)(begin + k);
+            if (!marked[entry]) taken[count++] = entry;
+            if (second && !marked[second[begin + k]]) taken[count++] = second[begin + k];
         }
         int where = n + place(count, sums, total);
-        for (int k = 0; k < 4; k++) {
-            if (take[k]) { block[where++] = (int)(first + k); marked[first + k] = 1; }
-        }
+        for (int k = 0; k < count; k++) { block[where++] = taken[k]; marked[taken[k]] = 1; }
         n += total;
     }
     __syncthreads();
@@ -190,8 +216,10 @@ __device__ int append_largest(
 }
 
 // Choose the block of each listed group: the worst of either side, then what fits of the last one.
+// With pair_key, a half of the worst are pairs of one sample; `n_keys` are the keys of a group.
 extern "C" __global__ void choose_blocks(
-    const word* up_key, const word* down_key, const double* extremes, int n_parts, const int* groups,
+    const word* up_key, const word* down_key, const word* pair_key, const int* up_entry,
+    const int* down_entry, long long n_keys, const double* extremes, int n_parts, const int* groups,
     long long length, double tol, int* blocks, int* sizes, double* violations, char* marked)
 {
     __shared__ word bins[BINS];
@@ -222,8 +250,16 @@ extern "C" __global__ void choose_blocks(
     for (int k = threadIdx.x; k < size; k += blockDim.x) last[k] = blocks[(long long)g * BLOCK + k];
     __syncthreads();
     int wanted = size == 0 ? BLOCK / 2 : BLOCK / 4;
-    n = append_largest(up_key + base, length, wanted, n, block, marked + base, bins, sums);
-    n = append_largest(down_key + base, length, wanted, n, block, marked + base, bins, sums);
+    if (pair_key) {
+        wanted /= 2;
+        n = append_largest(
+            pair_key, n_keys, wanted, up_entry, down_entry, n, block, marked + base, bins, sums);
+    }
+    const word* side[2] = {up_key + base, down_key + base};
+    const int* entry[2] = {up_entry, down_entry};
+    for (int k = 0; k < 2; k++) {
+        n = append_largest(side[k], n_keys, wanted, entry[k], 0, n, block, marked + base, bins, sums);
+    }
     for (int start = 0; start < size; start += blockDim.x) {
         int k = start + threadIdx.x;
         int flagged = k < size && !marked[base + last[k]];
@@ -266,11 +302,9 @@ extern "C" __global__ void gather_blocks(
 }
 
 // Return the largest key of the warp's threads.
-__device__ __forceinline__ wide largest_of_warp(wide key) {
+__device__ __forceinline__ word largest_of_warp(word key) {
 #if __CUDA_ARCH__ >= 800
-    word high = __reduce_max_sync(~0u, (word)(key >> 32));
-    word low = __reduce_max_sync(~0u, (word)(key >> 32) == high ? (word)key : 0u);
-    return (wide)high << 32 | low;
+    return __reduce_max_sync(~0u, key);
 #else
     for (int step = 16; step; step /= 2) key = max(key, __shfl_xor_sync(~0u, key, step));
     return key;
@@ -278,7 +312,7 @@ __device__ __forceinline__ wide largest_of_warp(wide key) {
 }
 
 // Return the largest key of the block's threads; calls in a row need different rooms.
-__device__ __forceinline__ wide largest(wide key, wide* room) {
+__device__ __forceinline__ word largest(word key, word* room) {
     key = largest_of_warp(key);
     if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = key;
     __syncthreads();
@@ -286,108 +320,129 @@ __device__ __forceinline__ wide largest(wide key, wide* room) {
     return largest_of_warp(lane < WARPS ? room[lane] : 0);
 }
 
-// Keys that order by value, then by the smaller number.
-__device__ __forceinline__ wide keyed(double value, int number) {
-    return (ordered(value) & ~(wide)(BLOCK - 1)) | (wide)(BLOCK - 1 - number);
+// Keys of values and the numbers they belong to, which take the place of the last bits.
+__device__ __forceinline__ word keyed(float value, int number) {
+    return (ordered(value) & ~(word)(BLOCK - 1)) | (word)(BLOCK - 1 - number);
 }
 
-__device__ __forceinline__ wide keyed(float value, int number) {
-    return (wide)ordered(value) << 32 | (wide)(BLOCK - 1 - number);
-}
+__device__ __forceinline__ int number_of(word key) { return BLOCK - 1 - (int)(key & (BLOCK - 1)); }
 
-__device__ __forceinline__ int number_of(wide key) { return BLOCK - 1 - (int)(key & (BLOCK - 1)); }
+// An entry of a block: how far it can go up and down, its coefficient and what this depends on.
+struct Entry {
+    double a, c;
+    int side;
+    __device__ double up() const { return side > 0 ? c - a : side < 0 ? a : 0.0; }
+    __device__ double down() const { return side > 0 ? a : side < 0 ? c - a : 0.0; }
+};
 
-// Solve the problem of each block by pairs of the largest second-order gain; see solve_block in
-// _compiled/_blocks.py. Writes the coefficients, and lists what changed: entries and y times change.
+// Solve the problem of each block by pairs of the largest second-order gain, to a part of its
+// violation; see solve_block in _compiled/_blocks.py. Writes the coefficients, and lists what changed:
+// entries and y times change. A step is a chain of dependent operations, and is kept short: within
+// the block, e and what is chosen by it are in the kernel's precision, with the rounding that e has
+// lost (Kahan), and keys hold some 13 bits of its distance from a reference in their middle.
 extern "C" __global__ void __launch_bounds__(THREADS) solve_blocks(
     const KERNEL* __restrict__ Qs, const signed char* y, double* a, const double* c, const double* f,
     const int* groups, long long length, const int* blocks, const int* sizes,
-    const double* violations, double tol, long long most, const long long* left, long long* steps,
-    int* changed, double* changes, int* n_changed)
+    const double* violations, double tol, double part, long long most, const long long* left,
+    long long* steps, int* changed, double* changes, int* n_changed)
 {
-    __shared__ double e[BLOCK], coefficient[BLOCK], bound[BLOCK], diagonal[BLOCK];
-    __shared__ signed char side[BLOCK];
-    __shared__ wide room[6][WARPS];
+    __shared__ KERNEL e[BLOCK], diagonal[BLOCK], up_room[BLOCK], down_room[BLOCK];
+    __shared__ word room[7][WARPS];
     __shared__ int sums[WARPS];
     int g = groups[blockIdx.x], n = sizes[g];
     const int* block = blocks + (long long)g * BLOCK;
     long long base = (long long)g * length;
     const KERNEL* __restrict__ Q = Qs + (long long)blockIdx.x * BLOCK * BLOCK;
-    double own_e[ENTRIES], own_diagonal[ENTRIES];
+    KERNEL own_e[ENTRIES], lost[ENTRIES], own_diagonal[ENTRIES];
+    Entry own[ENTRIES];
     bool up[ENTRIES], down[ENTRIES];
+    word first = 0;
     #pragma unroll
     for (int r = 0; r < ENTRIES; r++) {
         int k = threadIdx.x + r * THREADS;
+        own_e[r] = lost[r] = own_diagonal[r] = 0;
+        own[r].a = own[r].c = 0;
+        own[r].side = 0;
         up[r] = down[r] = false;
         if (k >= n) continue;
         long long entry = base + block[k];
-        side[k] = y[entry];
-        coefficient[k] = a[entry];
-        bound[k] = c[entry];
+        own[r].a = a[entry];
+        own[r].c = c[entry];
+        own[r].side = y[entry];
         diagonal[k] = own_diagonal[r] = Q[(long long)k * BLOCK + k];
-        e[k] = own_e[r] = side[k] - f[entry];
-        up[r] = goes_up(side[k], coefficient[k], bound[k]);
-        down[r] = goes_down(side[k], coefficient[k], bound[k]);
+        double exact = own[r].side - f[entry];
+        e[k] = own_e[r] = (KERNEL)exact;
+        lost[r] = (KERNEL)(own_e[r] - exact);
+        up_room[k] = (KERNEL)own[r].up();
+        down_room[k] = (KERNEL)own[r].down();
+        up[r] = up_room[k] > 0;
+        down[r] = down_room[k] > 0;
+        if (up[r]) first = max(first, keyed((float)exact, k));
     }
-    double enough = fmax(0.5 * tol, 0.1 * violations[g]);
+    first = largest(first, room[6]);
+    KERNEL middle = first ? e[number_of(first)] - (KERNEL)(0.5 * violations[g]) : (KERNEL)0;
+    double enough = fmax(0.5 * tol, part * violations[g]);
     if (left) most = min(most, left[g]);
     long long step = 0;
     for (; step < most; step++) {
-        wide best = 0;
+        word best = 0;
         #pragma unroll
         for (int r = 0; r < ENTRIES; r++) {
-            if (up[r]) best = max(best, keyed(own_e[r], threadIdx.x + r * THREADS));
+            word key = keyed((float)(own_e[r] - middle), threadIdx.x + r * THREADS);
+            if (up[r]) best = max(best, key);
         }
         best = largest(best, room[step & 1]);
         if (!best) break;
         int i = number_of(best);
-        double e_i = e[i], own = diagonal[i];
         const KERNEL* row_i = Q + i * BLOCK;
-        double value_i[ENTRIES];
-        wide gain = 0, lowest = 0;
+        KERNEL value_i[ENTRIES], value_j[ENTRIES];
         #pragma unroll
         for (int r = 0; r < ENTRIES; r++) value_i[r] = row_i[threadIdx.x + r * THREADS];
+        KERNEL e_i = e[i], own_i = diagonal[i], room_i = up_room[i];
+        word gain = 0;
         #pragma unroll
         for (int r = 0; r < ENTRIES; r++) {
             float slope = (float)(e_i - own_e[r]);
-            float curve = (float)fmax(own + own_diagonal[r] - 2 * value_i[r], FLAT);
-            if (down[r]) {
-                if (slope > 0) gain = max(gain, keyed(__fdividef(slope * slope, curve), threadIdx.x + r * THREADS));
-                lowest = max(lowest, ordered(-own_e[r]));
-            }
+            float curve = fmaxf((float)(own_i + own_diagonal[r] - 2 * value_i[r]), (float)FLAT);
+            word key = keyed(__fdividef(slope * slope, curve), threadIdx.x + r * THREADS);
+            if (down[r] && slope > 0) gain = max(gain, key);
         }
         gain = largest(gain, room[2 + (step & 1)]);
         if (!gain) break;
-        if (step % 8 == 0) {
-            lowest = largest(lowest, room[4 + (step / 8 & 1)]);
-            if (e_i + unordered(lowest) <= enough) break;
-        }
         int j = number_of(gain);
         const KERNEL* row_j = Q + j * BLOCK;
-        double value_j[ENTRIES];
         #pragma unroll
         for (int r = 0; r < ENTRIES; r++) value_j[r] = row_j[threadIdx.x + r * THREADS];
-        int y_i = side[i], y_j = side[j];
-        double a_i = coefficient[i], a_j = coefficient[j], c_i = bound[i], c_j = bound[j];
-        double room_i = y_i > 0 ? c_i - a_i : a_i, room_j = y_j > 0 ? a_j : c_j - a_j;
-        double t = (e_i - e[j]) / fmax(own + diagonal[j] - 2 * (double)row_i[j], FLAT);
-        t = fmin(t, fmin(room_i, room_j));
-        double new_i = a_i + y_i * t, new_j = a_j - y_j * t;
-        if (t == room_i) new_i = y_i > 0 ? c_i : 0.0;  // exactly at the bound
-        if (t == room_j) new_j = y_j > 0 ? 0.0 : c_j;
-        double by_i = y_i * (new_i - a_i), by_j = y_j * (new_j - a_j);
+        KERNEL curve = own_i + diagonal[j] - 2 * row_i[j], room_j = down_room[j];
+        KERNEL t = (e_i - e[j]) / (curve > (KERNEL)FLAT ? curve : (KERNEL)FLAT);
+        t = min(t, min(room_i, room_j));
+        if (step % 8 == 0) {
+            word lowest = 0;
+            #pragma unroll
+            for (int r = 0; r < ENTRIES; r++) {
+                word key = keyed((float)(middle - own_e[r]), threadIdx.x + r * THREADS);
+                if (down[r]) lowest = max(lowest, key);
+            }
+            lowest = largest(lowest, room[4 + (step / 8 & 1)]);
+            if ((double)e_i - e[number_of(lowest)] <= enough) break;
+        }
         __syncthreads();  // all have read what now changes
         #pragma unroll
         for (int r = 0; r < ENTRIES; r++) {
             int k = threadIdx.x + r * THREADS;
-            own_e[r] -= by_i * value_i[r] + by_j * value_j[r];
+            KERNEL change = t * (value_j[r] - value_i[r]) - lost[r];
+            KERNEL moved = own_e[r] + change;
+            lost[r] = (moved - own_e[r]) - change;
+            e[k] = own_e[r] = moved;
             if (k == i || k == j) {
-                double changed_to = k == i ? new_i : new_j;
-                coefficient[k] = changed_to;
-                up[r] = goes_up(side[k], changed_to, bound[k]);
-                down[r] = goes_down(side[k], changed_to, bound[k]);
+                int side = k == i ? own[r].side : -own[r].side;
+                double at_bound = side > 0 ? own[r].c : 0.0;  // exactly
+                own[r].a = t == (k == i ? room_i : room_j) ? at_bound : own[r].a + side * (double)t;
+                up_room[k] = (KERNEL)own[r].up();
+                down_room[k] = (KERNEL)own[r].down();
+                up[r] = up_room[k] > 0;
+                down[r] = down_room[k] > 0;
             }
-            e[k] = own_e[r];
         }
     }
     __syncthreads();
@@ -395,11 +450,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) solve_blocks(
     for (int r = 0; r < ENTRIES; r++) {
         int k = threadIdx.x + r * THREADS;
         double change = 0;
-        if (k < n) change = side[k] * (coefficient[k] - a[base + block[k]]);
+        if (k < n) change = own[r].side * (own[r].a - a[base + block[k]]);
         int where = count + place(change != 0, sums, total);
         count += total;
         if (change != 0) {
-            a[base + block[k]] = coefficient[k];
+            a[base + block[k]] = own[r].a;
             changed[(long long)blockIdx.x * BLOCK + where] = block[k];
             changes[(long long)blockIdx.x * BLOCK + where] = change;
         }
@@ -445,6 +500,16 @@ extern "C" __global__ void add_changes(
         __syncthreads();
     }
     for (int k = 0; k < COLUMNS; k++) if (first + k < m) f[(long long)s * m + first + k] += sum[k];
+}
+
+// Write the outputs f = M G of coupled problems: the samples of a block of threads in one problem.
+extern "C" __global__ void mix_outputs(const double* M, const double* G, int n_problems, int m, double* f)
+{
+    int p = blockIdx.x * THREADS + threadIdx.x, t = blockIdx.y;
+    if (p >= m) return;
+    double sum = 0;
+    for (int s = 0; s < n_problems; s++) sum += M[t * n_problems + s] * G[(long long)s * m + p];
+    f[(long long)t * m + p] = sum;
 }
 
 // Turn products of samples into the values of a Gaussian kernel.

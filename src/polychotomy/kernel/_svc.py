@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +16,9 @@ from polychotomy.arrays import Array
 from polychotomy.errors import shown, unknown_name
 from polychotomy.kernel._concatenated import CONCATENATED, FACTORISING, ConcatenatedLearner
 from polychotomy.kernel._coupled import check_coupling
-from polychotomy.kernel._device import to_host
+from polychotomy.kernel._device import Device, to_host
 from polychotomy.kernel._functions import Kernel, check_kernel, resolve_gamma
+from polychotomy.kernel._held_out import Folds, held_out_outputs
 from polychotomy.kernel._joint_problem import JointProblem, Solver, solve
 from polychotomy.kernel._joint_svc import JointSVC
 from polychotomy.kernel._kernel_samples import check_samples, device_for, outputs_of
@@ -118,6 +119,8 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
     True
     """
 
+    starts_folds: ClassVar[bool] = True
+
     def __init__(
         self,
         C: float = 1.0,
@@ -179,7 +182,8 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         factors = compute_class_weight(self.class_weight, classes=classes, y=y)
         weight = _check_sample_weight(sample_weight, X) * factors[sides]
         targets = (2 * sides - 1).astype(np.int8)[:, np.newaxis]
-        model, solution = self._solve(X, targets, weight[:, np.newaxis], None, False, None)
+        problem = JointProblem(targets, self.C * weight[:, np.newaxis], None, False)
+        model, solution = self._solve(X, problem)
         self.classes_ = classes
         return self._set_fitted(model, sides > 0, solution, 0)
 
@@ -192,6 +196,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         sample_weight: Any = None,
         common_bias: bool | None = None,
         start: csc_array | None = None,
+        within: ArrayLike | None = None,
         done: Callable[[int], None] | None = None,
     ) -> JointSVC:
         """Train many problems at once.
@@ -211,6 +216,9 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         start : sparse array of shape (n_samples, n_problems), optional
             Coefficients to begin with, such as ``coefficients_`` of a problem that differs little.
             They must fit the bounds and the targets.
+        within : array-like of shape (n_problems,), optional
+            For each problem the number of one with the same sides of more samples, whose solution
+            it begins with, −1 for none: folds begin with all samples. Used on the CPU only.
         done : callable, optional
             Called with the number of each problem that is solved.
 
@@ -240,8 +248,45 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         weight = _check_sample_weight(sample_weight, X)[:, np.newaxis] * self._side_weights(sides)
         if common_bias is None:
             common_bias = M is not None
-        model, solution = self._solve(X, sides, weight, M, common_bias, done, start)
+        problems = JointProblem(
+            sides,
+            self.C * weight,
+            M,
+            common_bias,
+            None if within is None else np.asarray(within, dtype=np.int64),
+        )
+        model, solution = self._solve(X, problems, done, start)
         return JointSVC(self, model, solution, sides)
+
+    def held_out(self, X: Any, targets: NDArray[np.int8], folds: Folds) -> Array | None:
+        """Return the outputs for each sample of problems that were trained without its fold.
+
+        The problems of all folds are columns of one solve on a GPU. Within
+        :func:`~polychotomy.kernel.shared_kernel`, other values of C begin with its solution.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_samples, n_features)
+        targets : ndarray of shape (n_samples, n_problems)
+            −1, 0 and +1.
+        folds : sequence of (ndarray, ndarray)
+            The samples to train on and those that are held out, for each fold.
+
+        Returns
+        -------
+        outputs : ndarray of shape (n_samples, n_problems) or None
+            None on the CPU, where folds gain nothing by it, with class weights, and if γ would
+            depend on the samples of a fold.
+        """
+        if isinstance(self.gamma, str) or self.class_weight is not None:
+            return None
+        if callable(self.kernel) or self.kernel == "precomputed":
+            return None
+        device = device_for(self, X, len(X) * targets.shape[1] * len(folds))
+        if device is None:
+            return None
+        kernel = self._check_parameters(X)
+        return held_out_outputs(kernel, X, targets, self.C, folds, self._solver(device, None))
 
     @property
     def appends_features(self) -> bool:
@@ -304,29 +349,28 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
     def _solve(
         self,
         X: Any,
-        targets: NDArray[np.int8],
-        weight: Array,
-        coupling: Array | None,
-        common_bias: bool,
-        done: Callable[[int], None] | None,
+        problems: JointProblem,
+        done: Callable[[int], None] | None = None,
         start: csc_array | None = None,
     ) -> tuple[KernelModel, Solution]:
+        coupling = problems.coupling
         kernel = self._check_parameters(X, 1.0 if coupling is None else float(coupling.max()))
-        limits = self.C * weight  # a column for each problem, or one for all
-        solver = Solver(
-            self.tol,
-            self.max_iter,
-            count_threads(self.n_jobs),
-            done or _ignore,
-            device_for(self, X, targets.size),
-            None if isinstance(self.cache_size, str) else self.cache_size,
-        )
-        problems = JointProblem(targets, limits, coupling, common_bias)
+        solver = self._solver(device_for(self, X, problems.targets.size), done)
         found = solve(kernel, X, problems, solver, start)
         weights = found.coefficients
         if coupling is not None:
             weights = csc_array(weights @ coupling)
         return KernelModel.of(kernel, X, weights, found.bias), found
+
+    def _solver(self, device: Device | None, done: Callable[[int], None] | None) -> Solver:
+        return Solver(
+            self.tol,
+            self.max_iter,
+            count_threads(self.n_jobs),
+            done or _ignore,
+            device,
+            None if isinstance(self.cache_size, str) else self.cache_size,
+        )
 
     def _check_parameters(self, X: Any, scale: float = 1.0) -> Kernel:
         """Return the kernel, or raise ValueError; `scale` is what its values are multiplied by."""
@@ -351,6 +395,11 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         dtype = self.dtype
         if dtype == "auto":
             dtype = "float32" if self.C * scale <= _LARGEST_SINGLE_C else "float64"
+        if precomputed and dtype == "float32" and max(X.max(), -X.min()) > np.finfo(dtype).max:
+            raise ValueError(
+                "The values of the kernel must be finite in single precision. They are too large: "
+                "divide them by a number and multiply C by the same, or use dtype='float64'."
+            )
         return Kernel(self.kernel, gamma, float(self.coef0), float(self.degree), dtype)
 
     def _side_weights(self, sides: NDArray[np.int8]) -> Array:

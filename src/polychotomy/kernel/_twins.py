@@ -71,24 +71,39 @@ class HostDevice:
         """Choose by sorting; of equal violations in single precision, the first."""
         parts = (state.y, state.a, state.c, state.f)
         y, a, c, f = (part.reshape(len(state.sizes), -1) for part in parts)
-        size = state.blocks.shape[1]
         for g in groups:
             e = y[g] - f[g]
-            up = np.flatnonzero(np.where(y[g] > 0, a[g] < c[g], (y[g] < 0) & (a[g] > 0)))
-            down = np.flatnonzero(np.where(y[g] > 0, a[g] > 0, (y[g] < 0) & (a[g] < c[g])))
-            violation = e[up].max() - e[down].min() if len(up) and len(down) else 0.0
-            state.violations[g] = violation
-            if violation <= tol:
-                continue
-            n = state.sizes[g]
-            wanted = size // 4 if n else size // 2
-            chosen: list[int] = []
-            for side, sign in ((up, -1), (down, 1)):
-                order = np.argsort((sign * e[side]).astype(np.float32), kind="stable")[:wanted]
-                chosen += [p for p in np.sort(side[order]) if p not in chosen]
-            chosen += [p for p in state.blocks[g, :n] if p not in chosen]
-            state.sizes[g] = min(len(chosen), size)
-            state.blocks[g, : state.sizes[g]] = chosen[:size]
+            up = np.where(np.where(y[g] > 0, a[g] < c[g], (y[g] < 0) & (a[g] > 0)), e, -np.inf)
+            down = np.where(np.where(y[g] > 0, a[g] > 0, (y[g] < 0) & (a[g] < c[g])), e, np.inf)
+            violation = up.max() - down.min()
+            state.violations[g] = 0.0 if np.isinf(violation) else violation
+            if state.violations[g] > tol:
+                self._fill(state, g, up, down)
+
+    def _fill(self, state: State, g: int, up: Array, down: Array) -> None:
+        """Put the worst of both sides into a block, then what fits of the last one."""
+        size, n = state.blocks.shape[1], state.sizes[g]
+        wanted = size // 4 if n else size // 2
+        chosen: list[int] = []
+        if state.together:
+            m, number = state.y.shape[1], np.arange(state.y.shape[1])
+            highest, lowest = up.reshape(-1, m), down.reshape(-1, m)
+            up_entry = highest.argmax(axis=0) * m + number
+            down_entry = lowest.argmin(axis=0) * m + number
+            wanted //= 2
+            gap = up[up_entry] - down[down_entry]
+            for p in _largest(np.where(gap > 0, gap, -np.inf), wanted):
+                chosen += [up_entry[p], down_entry[p]]
+            worst = up_entry[_largest(up[up_entry], wanted)]
+            chosen += [p for p in worst if p not in chosen]
+            worst = down_entry[_largest(-down[down_entry], wanted)]
+            chosen += [p for p in worst if p not in chosen]
+        else:
+            for keys in (up, -down):
+                chosen += [p for p in _largest(keys, wanted) if p not in chosen]
+        chosen += [p for p in state.blocks[g, :n] if p not in chosen]
+        state.sizes[g] = min(len(chosen), size)
+        state.blocks[g, : state.sizes[g]] = chosen[:size]
 
     def flag(self, state: State, groups: Any, flags: Any) -> None:
         """Flag the samples of the blocks of listed groups."""
@@ -110,7 +125,7 @@ class HostDevice:
             if state.M is not None:
                 Q = Q * state.M[np.ix_(entry // m, entry // m)]
             own, before = y[entry].astype(float), a[entry].copy()
-            enough = max(0.5 * tol, 0.1 * state.violations[g])
+            enough = max(0.5 * tol, state.part * state.violations[g])
             at_most = most if left is None else min(most, left[g])
             new, steps = _pairs(Q, own, before, c[entry], own - f[entry], enough, at_most)
             a[entry] = new
@@ -132,9 +147,19 @@ class HostDevice:
                 entry = g * state.length + p
                 state.G[entry // m] += weight * K[slot[entry % m], :m]
 
+    def mix(self, state: State) -> None:
+        """Write the outputs f = M G of coupled problems."""
+        state.f[:] = state.M @ state.G
+
     def gaussian(self, products: Any, own: Any, squares: Any, gamma: float) -> None:
         """Turn products into values of the Gaussian kernel, in place."""
         products[:] = rbf_from_products(products, own, squares, gamma)
+
+
+def _largest(keys: Array, n: int) -> Array:
+    """Return the places of the n largest finite keys, in ascending order."""
+    order = np.argsort(-keys.astype(np.float32), kind="stable")[:n]
+    return np.sort(order[np.isfinite(keys[order])])
 
 
 def _pairs(

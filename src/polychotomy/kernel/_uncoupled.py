@@ -112,6 +112,7 @@ def solve_apart(
     max_iter: int = -1,
     n_jobs: int = 1,
     start: csc_array | None = None,
+    within: Indices | None = None,
     done: Callable[[int], None] = lambda s: None,
 ) -> Solution:
     """Solve problems that are not coupled, each with a bias of its own.
@@ -129,30 +130,43 @@ def solve_apart(
         Number of threads. It changes no result.
     start : sparse array of shape (n_samples, n_problems), optional
         Coefficients to begin with; they must sum to zero in each problem.
+    within : ndarray of shape (n_problems,), optional
+        For each problem the number of one with the same sides of more samples, −1 for none. It is
+        solved first, and the problem begins with its solution.
     done : callable
         Called with the number of each problem that is solved.
     """
     n_problems = targets.shape[1]
     stopped = Event()
     n_jobs = min(n_jobs, rows.most_threads or n_jobs)
+    within = np.full(n_problems, -1) if within is None else within
+    solved: dict[int, tuple[_Problem, int, bool]] = {}
 
-    def work(s: int) -> tuple[_Problem, int, bool]:
+    def work(s: int) -> None:
         begin = None if start is None else _column(start, s)
         problem = _Problem.of(targets[:, s], upper[:, s], begin)
-        steps, finished = _solve_problem(rows, problem, tol, max_iter, stopped)
+        segments = rows.segments_of(problem.sample)
+        if within[s] >= 0:
+            _take_over(rows, solved[within[s]][0], problem, segments)
+        else:
+            given = np.flatnonzero(problem.a)
+            _add(rows, problem, segments, problem.sample[given], (problem.y * problem.a)[given])
+        solved[s] = problem, *_solve_problem(rows, problem, segments, tol, max_iter, stopped)
         done(s)
-        return problem, steps, finished
 
-    if n_jobs == 1 or n_problems == 1:
-        results = [work(s) for s in range(n_problems)]
-    else:
+    for some in (np.flatnonzero(within < 0).tolist(), np.flatnonzero(within >= 0).tolist()):
+        if n_jobs == 1 or len(some) <= 1:
+            for s in some:
+                work(s)
+            continue
         with ThreadPoolExecutor(n_jobs) as workers:
             try:
-                results = list(workers.map(work, range(n_problems)))
+                list(workers.map(work, some))
             except BaseException:
                 stopped.set()
                 workers.shutdown(cancel_futures=True)
                 raise
+    results = [solved[s] for s in range(n_problems)]
     warn_unfinished(sum(not finished for *_, finished in results), n_problems, max_iter)
     bias, objectives, gaps = np.empty(n_problems), np.empty(n_problems), np.empty(n_problems)
     for s, (problem, *_) in enumerate(results):
@@ -186,7 +200,12 @@ def _coefficients(problems: list[_Problem], m: int) -> csc_array:
 
 
 def _solve_problem(
-    rows: KernelRows, problem: _Problem, tol: float, max_iter: int, stopped: Event
+    rows: KernelRows,
+    problem: _Problem,
+    segments: Indices,
+    tol: float,
+    max_iter: int,
+    stopped: Event,
 ) -> tuple[int, bool]:
     """Advance one problem to its end; return its steps and whether the end was reached."""
     from polychotomy.kernel._compiled import DONE, INTERRUPTED, NEEDS_ROWS, advance
@@ -195,8 +214,6 @@ def _solve_problem(
     size = max(4, min(_block_size(n), rows.largest_block))
     block, marked = np.empty(size, dtype=np.int64), np.zeros(n, dtype=bool)
     state = np.zeros(5)
-    segments = rows.segments_of(problem.sample)
-    _begin(rows, problem, size, segments)
     shared = rows.holds_all  # otherwise only rows that are pinned may be looked at
     slot = rows.slots(segments)
     while state[3] < _MOST_ROUNDS and not stopped.is_set():
@@ -238,19 +255,40 @@ def _block_size(n: int) -> int:
     return _MIDDLE_BLOCK if n <= _MIDDLE_PROBLEM else _BLOCK
 
 
-def _begin(rows: KernelRows, problem: _Problem, size: int, segments: Indices) -> None:
-    """Bring the outputs to the coefficients that a problem begins with."""
+def _add(
+    rows: KernelRows, problem: _Problem, segments: Indices, samples: Indices, weights: Array
+) -> None:
+    """Add the kernel rows of samples, with weights, to the outputs of a problem."""
     from polychotomy.kernel._compiled import add_rows
 
-    given = np.flatnonzero(problem.a)
-    for first in range(0, len(given), size):
-        part = given[first : first + size]
-        wanted = problem.sample[part]
-        rows.pin(wanted, segments)
-        weights, slots = problem.y[part] * problem.a[part], rows.slot[wanted]
+    size = min(_BLOCK, rows.largest_block)
+    for first in range(0, len(samples), size):
+        part = samples[first : first + size]
+        rows.pin(part, segments)
+        slots, some = rows.slot[part], weights[first : first + size]
         f, starts, stops = problem.f, problem.starts, problem.stops
-        add_rows(rows.values, slots, weights, len(part), f, starts, stops)
-        rows.release(wanted)
+        add_rows(rows.values, slots, some, len(part), f, starts, stops)
+        rows.release(part)
+
+
+def _take_over(rows: KernelRows, whole: _Problem, part: _Problem, segments: Indices) -> None:
+    """Begin a problem with the solution of one that has its samples among others.
+
+    Coefficients of other samples are dropped. Then the side with the larger sum gives up those of
+    the samples that are classified best, since few rows should change.
+    """
+    place = np.searchsorted(whole.sample, part.sample)
+    a = np.zeros(len(whole.a))
+    a[place] = np.minimum(whole.a[place], part.c)
+    excess = float(whole.y @ a)
+    side = np.flatnonzero((whole.y * excess > 0) & (a > 0))
+    side = side[np.argsort(-whole.y[side] * whole.f[side], kind="stable")]
+    taken = np.minimum(np.cumsum(a[side]), abs(excess))
+    a[side] -= np.diff(taken, prepend=0.0)
+    part.a[:], part.f[:] = a[place], whole.f[place]
+    changed = np.flatnonzero(a != whole.a)
+    weights = (whole.y * (a - whole.a))[changed]
+    _add(rows, part, segments, whole.sample[changed], weights)
 
 
 def _only(rows: KernelRows, problem: _Problem, block: Indices, state: Array) -> Indices:

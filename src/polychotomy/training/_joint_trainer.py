@@ -85,7 +85,8 @@ class JointTrainer:
         What trains: ``fit_joint(X, targets, **params)``. If its attribute `couples` is true, the
         problems depend on each other: folds are trained one by one, and `fit_joint` takes
         ``like``, the model of all samples, to start from. If `shares_rows` is true, the folds
-        share kernel rows.
+        share kernel rows. If `starts_folds` is true, `fit_joint` takes ``within``: for each column
+        of a fold that of all samples.
     distinct : DistinctProblems
     negatives : Negatives or None
         Which targets training leaves out.
@@ -175,6 +176,19 @@ class JointTrainer:
         counts = Counts(columns.shape[1], samples, np.bincount(y, minlength=len(columns)))
         return JointlyTrained(model, counts if trained is None else counts.plus(trained.counts))
 
+    def held_out(self, X: Any, y: Indices, folds: Folds) -> Array | None:
+        """Return the outputs of all problems for each sample, trained without its fold.
+
+        All folds are trained at once. Returns None if the learner cannot do that.
+        """
+        by_folds = getattr(self.joint, "held_out", None)
+        if by_folds is None or self.couples or self.negatives is not None or self.learner.params:
+            return None
+        said: Array | None = by_folds(
+            X, Targets(self.distinct.columns, y).block(slice(None)), folds
+        )
+        return said
+
     def _as_columns(
         self,
         X: Any,
@@ -192,7 +206,9 @@ class JointTrainer:
         size = max(1, _MOST_TARGETS // max(1, parts[0].n_samples))
         if len(parts) * n <= size:
             T = np.hstack([part.block(slice(None)) for part in parts])
-            model = _fit_missing(self.joint, X, T, self.learner.params, progress)
+            whole = np.tile(np.arange(n), len(parts) - 1)
+            within = np.concatenate([np.full(n, -1), whole])
+            model = _fit_missing(self.joint, X, T, self.learner.params, progress, within)
         else:  # in as few calls as memory for the targets allows
             for part in parts:
                 for start in range(0, n, size):
@@ -271,11 +287,21 @@ class GatheredModel:
 
 
 def _fit_missing(
-    joint: Any, X: Any, targets: Matrix, params: Mapping[str, Any], progress: FitProgress
+    joint: Any,
+    X: Any,
+    targets: Matrix,
+    params: Mapping[str, Any],
+    progress: FitProgress,
+    within: Indices | None = None,
 ) -> Any:
-    """Train all columns, except those that a shared store already has."""
+    """Train all columns, except those that a shared store already has.
+
+    `within` has for columns of a fold those of all samples, which some learners begin with.
+    """
     store = active_problems.get()
     if store is None:
+        if within is not None and getattr(joint, "starts_folds", False):
+            params = {**params, "within": within}
         return joint.fit_joint(X, targets, done=progress.end, **params)
     keys = store.column_keys(targets, X, joint, params)
     places = [store.recall(key) for key in keys]

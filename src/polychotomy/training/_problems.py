@@ -170,6 +170,31 @@ class Asking:
 
 
 @dataclass(frozen=True, eq=False)
+class KnownOutputs:
+    """Outputs of all problems on some samples, for a readout to ask for.
+
+    Attributes
+    ----------
+    margins : ndarray of shape (n_samples, n_distinct)
+    """
+
+    margins: Array
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples there are."""
+        return len(self.margins)
+
+    def __call__(
+        self, kind: str, which: Sequence[int] | None = None, rows: Indices | None = None
+    ) -> Array:
+        """Return margins or sides, of some of the problems and some of the samples."""
+        said = self.margins if rows is None else self.margins[rows]
+        said = said.copy() if which is None else said[:, which]
+        return np.where(said > 0, 1.0, -1.0) if kind == "side" else said
+
+
+@dataclass(frozen=True, eq=False)
 class RememberedOutputs:
     """Trained problems that compute their outputs on one set of samples once.
 

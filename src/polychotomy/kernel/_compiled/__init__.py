@@ -16,7 +16,7 @@ the kernel row of sample i; ``starts`` and ``stops`` are the runs of consecutive
 ``sample``.
 """
 
-from polychotomy.kernel._compiled._blocks import fill_block, select, solve_block
+from polychotomy.kernel._compiled._blocks import fill_block, select, select_pairs, solve_block
 from polychotomy.kernel._compiled._rounds import (
     DONE,
     INTERRUPTED,
@@ -28,6 +28,8 @@ from polychotomy.kernel._compiled._rounds import (
 from polychotomy.kernel._compiled._rows import (
     add_coupled,
     add_rows,
+    are_rows,
+    hash_rows,
     rbf_from_products,
     rbf_rows,
     sparse_outputs,
@@ -42,10 +44,13 @@ __all__ = [
     "add_rows",
     "advance",
     "advance_coupled",
+    "are_rows",
     "fill_block",
+    "hash_rows",
     "rbf_from_products",
     "rbf_rows",
     "select",
+    "select_pairs",
     "solve_block",
     "sparse_outputs",
 ]

@@ -52,6 +52,63 @@ def select(y, a, c, f, up, down):
 
 
 @compiled
+def _insert(keys, items, n, key, item):
+    """Put an item into a list of falling keys, if it fits; return how many there are."""
+    if n == len(keys):
+        if n == 0 or key <= keys[n - 1]:
+            return n
+        n -= 1
+    k = n
+    while k > 0 and keys[k - 1] < key:
+        keys[k], items[k] = keys[k - 1], items[k - 1]
+        k -= 1
+    keys[k], items[k] = key, item
+    return n + 1
+
+
+@compiled
+def select_pairs(y, a, c, F, up, down):
+    """Fill `up` and `down` with entries of whatever problems: by turns a pair and the worst.
+
+    The replicas of a sample have nearly equal kernel rows, and both must be in a block for them to
+    move. Candidates are one entry of either side for each sample, those that violate most; pairs
+    are those with the largest difference. Returns what :func:`select` does.
+    """
+    n_problems, m = y.shape
+    highest, lowest = np.full(m, -np.inf), np.full(m, np.inf)
+    up_entry, down_entry = np.zeros(m, np.int64), np.zeros(m, np.int64)
+    for s in range(n_problems):
+        for p in range(m):
+            e = y[s, p] - F[s, p]
+            if e > highest[p] and _can_go_up(y[s, p], a[s, p], c[s, p]):
+                highest[p], up_entry[p] = e, s * m + p
+            if e < lowest[p] and _can_go_down(y[s, p], a[s, p], c[s, p]):
+                lowest[p], down_entry[p] = e, s * m + p
+    half = len(up) // 2
+    keys, samples = np.empty((3, half)), np.empty((3, half), np.int64)
+    n_pairs = n_worst_up = n_worst_down = 0
+    for p in range(m):
+        if highest[p] > -np.inf:
+            n_worst_up = _insert(keys[0], samples[0], n_worst_up, highest[p], p)
+        if lowest[p] < np.inf:
+            n_worst_down = _insert(keys[1], samples[1], n_worst_down, -lowest[p], p)
+        if -np.inf < lowest[p] < highest[p] < np.inf:
+            n_pairs = _insert(keys[2], samples[2], n_pairs, highest[p] - lowest[p], p)
+    n_up = n_down = 0
+    for k in range(half):
+        if k < n_pairs:
+            up[n_up], down[n_down] = up_entry[samples[2, k]], down_entry[samples[2, k]]
+            n_up, n_down = n_up + 1, n_down + 1
+        if k < n_worst_up:
+            up[n_up] = up_entry[samples[0, k]]
+            n_up += 1
+        if k < n_worst_down:
+            down[n_down] = down_entry[samples[1, k]]
+            n_down += 1
+    return n_up, n_down, highest.max(), lowest.min()
+
+
+@compiled
 def fill_block(block, n_block, up, n_up, down, n_down, marked):
     """Put the worst of both sides into the block, then as much as fits of what was in it.
 
@@ -185,11 +242,18 @@ def gather_coupled(K, slot, M, entries, n, m, Q):
 
 
 @compiled
-def choose_coupled(y, a, c, F, blocks, sizes, marked, state):
+def choose_coupled(y, a, c, F, n_problems, blocks, sizes, marked, state):
     """Choose the group that violates most and the block of its entries; return the violation."""
     n_groups, size = blocks.shape
     length = y.size // n_groups
     up, down = np.empty(size // 2, np.int64), np.empty(size // 2, np.int64)
+    if n_groups < n_problems:
+        shape = n_problems, y.size // n_problems
+        parts = y.reshape(shape), a.reshape(shape), c.reshape(shape), F.reshape(shape)
+        n_up, n_down, highest, lowest = select_pairs(*parts, up, down)
+        if n_up > 0 and n_down > 0 and highest > lowest:
+            sizes[0] = fill_block(blocks[0], sizes[0], up, n_up, down, n_down, marked)
+        return highest - lowest if n_up > 0 and n_down > 0 else 0.0
     best_up, best_down = np.empty(size // 2, np.int64), np.empty(size // 2, np.int64)
     best_n_up = best_n_down = 0
     worst = 0.0

@@ -89,7 +89,9 @@ def advance_coupled(
     rounds = 0
     while True:
         if state[1] == 0:
-            state[3] = choose_coupled(flat_y, flat_a, flat_c, flat_F, blocks, sizes, marked, state)
+            state[3] = choose_coupled(
+                flat_y, flat_a, flat_c, flat_F, len(y), blocks, sizes, marked, state
+            )
             if state[3] <= tol:
                 return DONE
             if most_steps >= 0 and state[2] >= most_steps:

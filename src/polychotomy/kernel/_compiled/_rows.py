@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from polychotomy.kernel._compiled._jit import fast
+from polychotomy.kernel._compiled._jit import compiled, fast
 
 _TILE = 1024
 _ROW_TILE = 512
@@ -209,3 +209,24 @@ def sparse_outputs(values, first, rows, weights, bias, out):
                     total[b] += weight * row[b]
             for b in range(lanes):
                 out[start + b, s] = total[b]
+
+
+@compiled
+def hash_rows(bits, factors):
+    """Return a number for each row by its bits."""
+    hashes = np.zeros(len(bits), np.uint64)
+    for i in range(len(bits)):
+        for j in range(len(factors)):
+            word = np.uint64(bits[i, j])
+            hashes[i] += (word ^ (word >> np.uint64(29))) * factors[j]
+    return hashes
+
+
+@compiled
+def are_rows(X, numbers, Y):
+    """Return whether Y has the rows of X with these numbers."""
+    for i in range(len(numbers)):
+        for j in range(X.shape[1]):
+            if X[numbers[i], j] != Y[i, j]:
+                return False
+    return True
