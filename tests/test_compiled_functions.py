@@ -160,6 +160,26 @@ def sparse_outputs(rng):
     np.testing.assert_allclose(out, values @ W.toarray() + bias, atol=1e-12)
 
 
+def hash_rows(rng):
+    bits = rng.integers(2**63, size=(7, 5), dtype=np.uint64)
+    factors = rng.integers(2**63, size=5, dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        found = kernel.hash_rows(bits, factors)
+    exact = [
+        sum((int(b) ^ int(b) >> 29) * int(f) for b, f in zip(row, factors, strict=True)) % 2**64
+        for row in bits
+    ]
+    assert [int(number) for number in found] == exact
+
+
+def are_rows(rng):
+    X, numbers = rng.normal(size=(8, 3)), np.array([5, 2, 2, 7])
+    Y = X[numbers]
+    assert kernel.are_rows(X, numbers, Y)
+    Y[3, 1] += 1
+    assert not kernel.are_rows(X, numbers, Y)
+
+
 def linear_problem(rng):
     X = csr_array(random_array((40, 15), density=0.3, rng=rng))
     sides = rng.choice([-1, -1, 0, 1], size=40).astype(np.int8)
@@ -286,7 +306,9 @@ CASES = {
         add_rows,
         advance,
         advance_coupled,
+        are_rows,
         fill_block,
+        hash_rows,
         rbf_from_products,
         rbf_rows,
         select,

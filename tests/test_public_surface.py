@@ -246,6 +246,7 @@ def test_the_names_of_evaluate():
         "Row",
         "Samples",
         "Schedule",
+        "SharedGridSearchCV",
         "Store",
         "Summary",
         "Task",

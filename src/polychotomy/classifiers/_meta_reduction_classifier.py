@@ -21,7 +21,7 @@ from sklearn.utils.metaestimators import available_if
 from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._reduction_classifier import ReductionClassifier
 from polychotomy.codes import check_int
-from polychotomy.learners import Learner, check_learner
+from polychotomy.learners import Learner, check_learner, multi_output
 from polychotomy.structures import ordered_categories, resolve_class_order
 from polychotomy.training import (
     FitProgress,
@@ -209,6 +209,11 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         joint = len(learners) == 1 and learners[0].is_joint
         if in_batches and joint:
             joint = hasattr(learners[0].estimator, "update_joint")
+        several = None
+        if not joint and len(learners) == 1 and code.is_strict and not in_batches:
+            several = multi_output(learners[0].estimator)
+        if several is not None:
+            return JointTrainer(learners[0], several, code.distinct)
         if not joint:
             return SeparateTrainer.of(
                 code, learners, chosen, random_state=self.random_state, n_jobs=self.n_jobs

@@ -19,6 +19,7 @@ THREADS = 256
 _COLUMNS = 4  # of a thread of add_changes
 _CHOOSING_THREADS = 1024
 _NOTHING = np.uintp(0)
+_SOURCE = ("_choose_blocks.cu", "_solve_blocks.cu")
 _PART_OF_FREE = 0.85
 _LEAST_VALUES = 2**22  # samples × problems × features from which "auto" takes the GPU
 
@@ -68,7 +69,7 @@ class Device(Protocol):
     """Where arrays live, and the functions that a round of the solver takes there.
 
     The problem and its words are those of ``_compiled``; entries, groups and blocks those of
-    ``_rounds.cu``, which has the arguments' meanings, too.
+    ``_choose_blocks.cu``, which has the arguments' meanings, too.
     """
 
     xp: Any
@@ -254,7 +255,8 @@ def _functions(kind: Any, entries: int) -> Any:
     """Return what runs a function of the CUDA source; compiled once, and kept on disk by CuPy."""
     import cupy
 
-    source = Path(__file__).with_name("_rounds.cu").read_text(encoding="utf-8")
+    parts = (Path(__file__).with_name(part) for part in _SOURCE)
+    source = "\n".join(part.read_text(encoding="utf-8") for part in parts)
     name = "float" if kind is np.float32 else "double"
     options = (f"-DKERNEL={name}", f"-DENTRIES={entries}", "-std=c++14")
     module = cupy.RawModule(code=source, options=options)

@@ -14,6 +14,7 @@ from polychotomy.learners._learner import (
     problem_seeds,
     with_options,
 )
+from polychotomy.learners._multi_output import MultiOutputLearner, multi_output
 from polychotomy.learners._negatives import NEGATIVES, Negatives
 from polychotomy.learners._replicas import (
     Concatenation,
@@ -37,6 +38,7 @@ __all__ = [
     "JointLearner",
     "Kesler",
     "Learner",
+    "MultiOutputLearner",
     "Negatives",
     "Placement",
     "ReplicaLearner",
@@ -51,6 +53,7 @@ __all__ = [
     "has_trusted_probabilities",
     "margin_factor",
     "minimised_loss",
+    "multi_output",
     "problem_seeds",
     "resolve_extension",
     "resolve_replication",
