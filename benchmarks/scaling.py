@@ -70,7 +70,7 @@ def on_cluster(X, y, n_workers, rounds):
     coordinators, data = [], []
     with (
         LocalCluster(
-            n_workers,
+            n_workers=n_workers,
             threads_per_worker=1,
             dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
