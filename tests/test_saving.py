@@ -481,7 +481,8 @@ def test_another_process_predicts_the_same_bits(names, tmp_path):
     command = [sys.executable, "-W", "ignore", "-c", IN_ANOTHER_PROCESS, str(tmp_path)]
     subprocess.run(command, check=True)
     for name, model in models.items():
-        said = np.load(tmp_path / f"{name}.npz")
+        with np.load(tmp_path / f"{name}.npz") as file:
+            said = dict(file)
         assert "predict" in said
         for method in said:
             assert np.array_equal(said[method], getattr(model, method)(new)), (name, method)
