@@ -1,12 +1,15 @@
 """How training grows beyond one process and one memory.
 
     POLYCHOTOMY_DATA=… python benchmarks/scaling.py workers [--workers 1 2 4] [--rounds 3]
+    python benchmarks/scaling.py streams [--largest 7]
 
 ``workers``: a calibrated one-vs-rest of random forests, in this process and on the workers of a
 Dask cluster that are processes of this machine. Seconds on the clock (the best of some rounds), CPU
 seconds of this process, bytes of tasks, outcomes and shared data, and seconds lost if a worker is
 killed in the middle. Beyond the workers that are started, seconds are predicted by a model, which
 is printed.
+
+``streams``: training block by block against the number of samples, see ``benchmarks/streams.py``.
 """
 
 import argparse
@@ -27,6 +30,7 @@ from environment import environment
 from polychotomy import CodeClassifier
 from polychotomy.datasets import load
 from polychotomy.parallel import _cluster, _shared_data
+from streams import measure_streams
 
 RESULTS = Path(__file__).parent / "results"
 FOLDS = 5
@@ -132,7 +136,7 @@ def measure_workers(args):
         yield {"workers": n_workers, "predicted_seconds": predict(n_workers, **known)}
 
 
-PARTS = {"workers": measure_workers}
+PARTS = {"workers": measure_workers, "streams": measure_streams}
 
 
 def main():
@@ -143,6 +147,7 @@ def main():
     parser.add_argument("--predicted", nargs="+", type=int, default=[1, 2, 4, 8, 16, 64, 256])
     parser.add_argument("--samples", type=int, default=4000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--largest", type=int, default=7, help="streams: 10 to this many rows")
     args = parser.parse_args()
     rows = []
     for row in PARTS[args.part](args):

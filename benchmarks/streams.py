@@ -1,6 +1,6 @@
 """Time and memory of training block by block, against the number of samples.
 
-    python benchmarks/streams.py [--largest 7]
+    python benchmarks/scaling.py streams [--largest 7]
 
 Generated rows of 26 classes and 16 features, one-vs-one (325 problems) by least squares, with
 probabilities: ``stream`` is ``partial_fit`` on blocks of 65 536 rows that are made and forgotten,
@@ -10,7 +10,6 @@ of its own. CPU seconds without the generation of rows, and the largest memory o
 that of the libraries.
 """
 
-import argparse
 import json
 import os
 import resource
@@ -25,10 +24,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from environment import environment
 from polychotomy import CodeClassifier, SharedLinear
 
-RESULTS = Path(__file__).parent / "results" / "streams.json"
 N_CLASSES, N_FEATURES, BLOCK = 26, 16, 2**16
 MOST = {"stream": 10**7, "parquet": 10**6, "memory": 10**6}
 
@@ -96,38 +93,17 @@ def measure(way, n_rows, folder):
     return {**facts, "peak_mb": peak(), "error": 1 - classifier.score(X, y)}
 
 
-def measure_streams(largest=7, out=RESULTS):
-    """Measure all ways and numbers of rows, each in a process of its own; print and store."""
-    rows = []
+def measure_streams(args):
+    """Yield what each way takes for each number of rows, in a process of its own."""
     for way, most in MOST.items():
-        for power in range(3, largest + 1):
+        for power in range(3, args.largest + 1):
             if 10**power > most:
                 continue
             with TemporaryDirectory() as folder:
-                command = [sys.executable, __file__, "--child", way, str(10**power), folder]
+                command = [sys.executable, __file__, way, str(10**power), folder]
                 done = subprocess.run(command, capture_output=True, text=True, check=True)
-            rows.append(json.loads(done.stdout))
-            row = rows[-1]
-            print(
-                f"{way:8} {row['rows']:>9} rows: {row['cpu_seconds']:8.1f} s of CPU time, "
-                f"{row['peak_mb'] - row['libraries_mb']:7.0f} MB, error {100 * row['error']:.2f} %",
-                flush=True,
-            )
-    out.write_text(json.dumps({"environment": environment(), "rows": rows}, indent=1) + "\n")
-
-
-def main():
-    """Measure here, or in the processes that are started for it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--largest", type=int, default=7, help="power of ten of the most rows")
-    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.child:
-        way, n_rows, folder = args.child
-        print(json.dumps(measure(way, int(n_rows), folder)))
-    else:
-        measure_streams(args.largest)
+            yield json.loads(done.stdout)
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(measure(sys.argv[1], int(sys.argv[2]), sys.argv[3])))

@@ -179,3 +179,12 @@ def test_inverse_is_the_least_norm_solution_where_the_code_leaves_it_open(ell, r
     expected = np.maximum(x, 0)
     expected /= expected.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(solve(q, code, "inverse"), expected, atol=1e-9)
+
+
+def test_classes_that_hardly_differ_leave_a_small_residual():
+    """With q near 0 two classes ask almost the same: which of them is taken is not exact."""
+    rows = ["-1 1 0 0 1", "0 -1 0 1 -1", "0 0 0 -1 1", "1 1 0 1 -1", "1 0 -1 0 1", "1 -1 1 0 0"]
+    code = Code(np.array([row.split() for row in [*rows, "0 -1 0 0 1"]], dtype=int))
+    q = np.array([[0.261647242, 7.43e-36, 1.06465119e-07, 2.16293764e-06, 3.82748044e-03]])
+    p = solve(q, code, "least_squares")
+    assert _twins.kkt_residual(p[0], q[0], code) < 1e-5
