@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from polychotomy.readout._readout import Ask, Readout
 
 _FURTHER_RULES = ("argmax", "class_means", "probability")
-_MOST_ENTRIES = 2**22  # of samples × classes × problems, on which methods are compared
+# On which methods are compared: solving for more can take longer than the training.
+_MOST_SAMPLES = 10_000
+_MOST_ENTRIES = 2**22  # samples × classes × problems
 
 NO_PROBABILITIES = (
     "(partial_fit cannot calibrate outputs without samples that are held out: set 'reservoir', "
@@ -127,9 +129,8 @@ def better_methods(
         if asked[i] != "auto" or (readout.shared and not node.code.is_strict):
             continue
         samples = np.flatnonzero(node.child[y] >= 0)
-        samples = samples[
-            :: 1 + len(samples) * node.code.n_classes * node.code.n_problems // _MOST_ENTRIES
-        ]
+        entries = len(samples) * node.code.n_classes * node.code.n_problems
+        samples = samples[:: 1 + max(len(samples) // _MOST_SAMPLES, entries // _MOST_ENTRIES)]
         which, said = readout.distinct.index[node.problems], {}
         for s in set(which.tolist()):
             own = held_out.targets.samples(s)
