@@ -36,6 +36,7 @@ ax.legend()
 
 # %%
 # All curves fall almost in a straight line at first. If half of the samples are rejected, the error
-# of the others is less than a third of what it was. Saying "don't know" gains far more here than another reduction would.
+# of the others is less than a third of what it was. Saying "don't know" gains far more here than
+# another reduction would.
 
 plt.show()
