@@ -37,7 +37,9 @@ for ax, calibration in zip(axes, ("none", "sigmoid", "isotonic"), strict=True):
 
 # %%
 # Without calibration the dots are far from the diagonal. The sigmoid, which has two parameters,
-# brings them closer and more than halves the log loss. Isotonic regression, which may take any
-# increasing form, does no better here.
+# brings them closer and more than halves the log loss. Isotonic regression may take any increasing
+# form. One data set does not decide between them: with ``random_state`` 0 to 9, both always have a
+# lower log loss than no calibration, the sigmoid the lowest nine times of ten; isotonic regression
+# has the lower calibration error nine times of ten.
 
 plt.show()
