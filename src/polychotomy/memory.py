@@ -1,4 +1,4 @@
-"""Memory: what is free, and whether the arrays of a training fit in it."""
+"""Free memory, and checks that the arrays of a training fit in it."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from pathlib import Path
 from polychotomy.errors import NotEnoughMemoryError
 
 SMALL = 2**26
-"""Bytes below which it is not worth looking up what is free."""
+"""Sizes in bytes below which the free memory is not looked up."""
 _CGROUPS = Path("/sys/fs/cgroup")
 
 
@@ -18,9 +18,10 @@ def check_room(needed: Mapping[str, int], advice: str) -> None:
     Parameters
     ----------
     needed : mapping of str to int
-        Bytes of arrays that are filled for certain and held at the same time, by what they are.
+        Size in bytes of each array that will certainly be filled, all held at the same time, by a
+        description of it.
     advice : str
-        What to change, a sentence.
+        A sentence that says what to change.
 
     Examples
     --------
@@ -46,10 +47,10 @@ def check_room(needed: Mapping[str, int], advice: str) -> None:
 
 
 def free_bytes() -> int | None:
-    """Return how much memory this process can still get, None if the system does not say.
+    """Return how many bytes this process can still allocate, or None if unknown.
 
-    The least of what the machine has left, swap included, of what the control groups of the process
-    leave, and of its own limit (``ulimit -v``).
+    The minimum of the free memory of the machine, including swap, of what the process's control
+    groups leave, and of its own limit (``ulimit -v``).
     """
     known = [*_of_machine(), *_of_groups(), *_of_process()]
     return max(0, min(known)) if known else None
@@ -71,7 +72,7 @@ def _of_machine() -> Iterator[int]:
 
 
 def _of_groups() -> Iterator[int]:
-    """Yield what the memory limits of the control groups leave, of both versions of Linux."""
+    """Yield what the memory limits of control groups leave, for cgroups v1 and v2."""
     with suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
             number, controllers, group = line.split(":", 2)
@@ -89,7 +90,7 @@ def _of_groups() -> Iterator[int]:
 
 
 def _of_group(folder: Path, limit: str, usage: str, cache: str) -> Iterator[int]:
-    """Yield what one group leaves; files that are only cached can be given up."""
+    """Yield what one group leaves, counting cached files as free."""
     with suppress(OSError, ValueError):
         most, used = int((folder / limit).read_text()), int((folder / usage).read_text())
         kept = 0

@@ -60,7 +60,7 @@ class Blocks(Protocol):
 
 @dataclass(frozen=True)
 class ParquetBlocks:
-    """A Parquet file, a row group after the other."""
+    """A Parquet file, read one row group after another."""
 
     path: Path
 
@@ -250,7 +250,7 @@ class ArrowBlocks:
 
 @dataclass(frozen=True)
 class DaskBlocks:
-    """A Dask data frame, a partition after the other."""
+    """A Dask data frame, computed one partition after another."""
 
     source: Any
     name: str = "the Dask data frame"

@@ -39,7 +39,7 @@ class Stream:
     counts : ndarray of shape (n_classes,)
         Samples of each class.
     sample : DataFrame
-        Features of some samples from all over the stream, to learn the preparation from.
+        Features of some samples from the whole stream, to fit the preparation on.
     names, nominal : list of str
         The features, and which of them are nominal.
     target : str
@@ -78,7 +78,7 @@ class Stream:
     def __iter__(self) -> Iterator[tuple[Any, NDArray[Any]]]:
         """Yield the features and the labels of each block.
 
-        Raises DataError for values that do not suit the column, with their block and row.
+        Raises DataError, with block and row, for values that do not fit their column.
         """
         for block in self.source.blocks(self.size, [*self.names, *_further(self)]):
             frame = _used(block.frame, self.target)
@@ -117,8 +117,8 @@ def stream(
 ) -> Any:
     r"""Return labelled samples that are read block by block, for ``partial_fit``.
 
-    A first pass reads the labels alone. Which columns are numbers, dates or nominal is decided by a
-    sample of up to 65 536 rows from all over the table.
+    A first pass reads only the labels. A sample of up to 65 536 rows from the whole table decides
+    which columns are numbers, dates or nominal.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def stream(
           and is called for each pass;
         * a Dask data frame, of which a partition at a time is computed;
         * a pair (X, y) of Dask arrays, of which a block of rows at a time is computed. The other
-          parameters are not for them, and X and y are yielded as arrays.
+          parameters do not apply, and X and y are yielded as arrays.
     target, drop, nominal, encoding, header
         As in :func:`read`.
     size : int, default=65536
@@ -138,12 +138,13 @@ def stream(
     Returns
     -------
     Stream or ArrayStream
-        With `classes`, `counts` and `n_samples`. Iterate over it for pairs (X, y), X being a frame.
+        With `classes`, `counts` and `n_samples`. Iterate over it for pairs (X, y), in
+        which X is a data frame.
 
     Raises
     ------
     DataError
-        As :func:`read`; while iterating, for values that do not suit their column, with the row
+        As :func:`read`; while iterating, for values that do not fit their column, with the row
         group (or other block) and the row.
 
     Examples
@@ -237,7 +238,7 @@ class ArrayStream:
 
 
 def _blocks_of(source: Any, reading: Reading) -> Blocks:
-    """Return the table that a source is."""
+    """Return a source as a table of blocks."""
     if hasattr(source, "to_batches") or (
         isinstance(source, Callable) and not hasattr(source, "npartitions")  # type: ignore[arg-type]
     ):
@@ -265,7 +266,7 @@ def _blocks_of(source: Any, reading: Reading) -> Blocks:
 def _surveyed(
     blocks: Blocks, target: str, columns: list[str], reading: Reading, size: int
 ) -> Stream:
-    """Return the stream after a pass over the labels and a look at a sample."""
+    """Return the stream after a pass over the labels and reading a sample."""
     raw = _label_counts(blocks, target, [c for c in (target, "split") if c in columns])
     labels, classes, counts = _classes(raw, target, blocks.name)
     kept = [name for name in columns if name not in reading.drop]

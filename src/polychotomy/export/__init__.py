@@ -1,4 +1,4 @@
-"""Trained models as ONNX graphs, which run without Python. Needs the extra ``onnx``."""
+"""Export trained models as ONNX graphs, which run without Python. Needs the extra ``onnx``."""
 
 from contextlib import suppress
 

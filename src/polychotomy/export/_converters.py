@@ -1,4 +1,4 @@
-"""Converters of this library's classifiers, registered in skl2onnx."""
+"""Converters for this library's classifiers, registered in skl2onnx."""
 
 import warnings
 from typing import Any
@@ -65,7 +65,7 @@ def register() -> None:
 
 
 def has_exported_probabilities(model: Any) -> bool:
-    """Whether a classifier has probabilities, and these are closed formulas."""
+    """Whether a classifier has probabilities that are closed formulas."""
     if not has_rules(model):
         return hasattr(model, "predict_proba")
     readout = parts_of(model)[2]
@@ -88,7 +88,7 @@ def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> A
 
 
 def _warn_of_iteration(model: Any) -> None:
-    """Warn if there are probabilities that are not exported, and say what to do about it."""
+    """Warn about probabilities that are not exported, and say what to do."""
     readout = parts_of(model)[2] if has_rules(model) else None
     methods = [] if readout is None or model.probability is None else iterative_methods(readout)
     if readout is None or not methods:

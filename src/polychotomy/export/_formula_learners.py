@@ -1,4 +1,4 @@
-"""Learners whose margins are a formula: computed in double precision from what they have learned.
+"""Learners whose margins are a formula: computed in double precision from their fitted attributes.
 
 Those of learners without ``decision_function`` are log-odds: their probabilities are sigmoids.
 

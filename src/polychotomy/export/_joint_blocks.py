@@ -23,7 +23,7 @@ def kernel_margins(g: Graph, x: Name, kernel: Any, vectors: Any, weights: Any, b
     kernel : Kernel
         With the attributes `name`, `gamma`, `coef0` and `degree`.
     vectors : array or sparse matrix of shape (n_support, n_features)
-        For a precomputed kernel, the columns of x that are meant.
+        For a precomputed kernel, the indices of its columns in x.
     weights : array or sparse matrix of shape (n_support, n_problems)
     """
     weights, bias = dense(weights), np.asarray(bias, dtype=float)[np.newaxis]
@@ -81,5 +81,5 @@ def dense(values: Any) -> Array:
 
 
 def _power(g: Graph, x: Name, degree: float) -> Name:
-    """Return a power; a whole one is that of negative numbers, too."""
+    """Return a power; with an integer exponent, of negative numbers too."""
     return g("Pow", x, degree)

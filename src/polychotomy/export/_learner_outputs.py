@@ -1,4 +1,4 @@
-"""What binary classifiers say, as graphs: their margins, probabilities and sides.
+"""Outputs of binary classifiers as graphs: margins, probabilities and sides.
 
 Linear models and SVMs are computed here, those on the same features together. Everything else is
 converted by skl2onnx, after a trial.
@@ -48,12 +48,12 @@ class Threshold:
 
 @dataclass(frozen=True, eq=False)
 class Innermost:
-    """A binary classifier without what is around it.
+    """A binary classifier without the pipeline, search or threshold around it.
 
     Attributes
     ----------
     estimator : classifier
-        What gives margins or probabilities.
+        Gives the margins or probabilities.
     steps : tuple of estimators
         The transformers before it.
     threshold : Threshold or None
@@ -90,7 +90,7 @@ class Innermost:
 
     @property
     def link(self) -> str | None:
-        """How margins become probabilities, None if not by a formula."""
+        """How margins become probabilities, or None if there is no formula."""
         e = self.estimator
         if self.name == "SGDClassifier":
             return {"log_loss": "logistic", "modified_huber": "huber"}.get(e.loss)
@@ -317,7 +317,7 @@ class LearnerOutputs:
 
 
 def transformed(g: Graph, x: Name, steps: Sequence[Any]) -> Name:
-    """Return samples as transformers give them, converted by skl2onnx."""
+    """Return the samples after transformers that skl2onnx converts."""
     from skl2onnx._parse import _parse_sklearn
 
     for step in steps:

@@ -1,8 +1,8 @@
 """Methods for class probabilities as graphs, from the probabilities q of binary problems.
 
 Closed formulas give probabilities. The others, which :func:`polychotomy.probability.solve` finds by
-iteration, are computed by a loop of simple steps: close enough to name the most probable class, for
-models that predict it, and not exported as probabilities.
+iteration, are computed by a loop of simple steps. The result is accurate enough to predict the most
+probable class, but is not exported as probabilities.
 """
 
 from collections.abc import Callable, Sequence

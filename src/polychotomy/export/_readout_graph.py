@@ -18,7 +18,7 @@ _LARGEST_LOG_ODDS = 50.0
 
 
 def iterative_methods(readout: Readout) -> list[str]:
-    """Return the methods of a readout that are no closed formulas; empty if all are."""
+    """Return the methods of a readout that are not closed formulas."""
     if readout.methods is None or readout.calibrators is None:
         return []
     if readout.path == "least_squares":
@@ -211,7 +211,7 @@ class ReadoutGraph:
         return self._g.columns(self._g.beside(parts), np.argsort(order), len(order))
 
     def _applied(self, x: Name, calibrators: Sequence[Calibrator | None], kind: str) -> Name:
-        """Return what calibrators of one kind make of outputs, a column for each."""
+        """Return outputs calibrated by calibrators of one kind, a column for each."""
         g, first = self._g, calibrators[0]
         if first is None:
             return x

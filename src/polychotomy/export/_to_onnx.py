@@ -1,4 +1,4 @@
-"""``to_onnx``: a trained model as a graph that runs without Python."""
+"""``to_onnx``: export a trained model as a graph that runs without Python."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ def to_onnx(model: Any, X: Any = None, *, target_opset: int | None = None) -> An
     """Return a trained model as an ONNX model.
 
     The inputs are float32 of shape (n, n_features) under the name ``X``, with any number n of rows.
-    The outputs are ``label`` and, where they are closed formulas, ``probabilities``. Within the
-    graph all is computed in double precision, except what skl2onnx converts in single precision.
+    The outputs are ``label`` and, where they are closed formulas, ``probabilities``. The
+    graph computes in double precision, except where skl2onnx converts in single precision.
 
     Parameters
     ----------
@@ -24,9 +24,9 @@ def to_onnx(model: Any, X: Any = None, *, target_opset: int | None = None) -> An
         A trained classifier or search of this library, or a scikit-learn pipeline or search that
         contains one and that skl2onnx can convert.
     X : {array-like, data frame} or int, optional
-        Samples, of which only the kinds of columns are used, or the number of features. By default
-        the number that the model was trained with. A data frame gives an input for each of its
-        columns, as a ColumnTransformer needs them: float32, int64 or string.
+        Samples, of which only the column types are used, or the number of features. By default
+        the number that the model was trained with. A data frame gives one input per column, as
+        a ColumnTransformer requires: float32, int64 or string.
     target_opset : int, optional
         The version of ONNX's operators, at least 14; by default the newest that skl2onnx knows.
 
@@ -44,7 +44,7 @@ def to_onnx(model: Any, X: Any = None, *, target_opset: int | None = None) -> An
     Warns
     -----
     UserWarning
-        If there are probabilities, but found by iteration: only labels are exported then. The
+        If the probabilities are computed by iteration: only labels are exported then. The
         warning says what to choose instead.
 
     Examples

@@ -1,4 +1,4 @@
-"""What trained problems say, as graphs, however they were trained."""
+"""Outputs of trained problems as graphs, whether trained separately or jointly."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -92,7 +92,7 @@ def _gathered(g: Graph, x: Name, model: GatheredModel, kind: str) -> tuple[Name,
 
 
 def _replicated(g: Graph, x: Name, model: ReplicatedModel, kind: str) -> tuple[Name, int]:
-    """Return what one classifier says of all replicas, which become rows (n · ℓ)."""
+    """Return the outputs of one classifier for all replicas, which become rows (n · ℓ)."""
     replicas, n_problems = model.replicas, model.replicas.code.n_problems
     Z = _REPLICAS[type(replicas)](g, x, replicas)
     said = LearnerOutputs(g, Z, [model.trained])(kind, [0])

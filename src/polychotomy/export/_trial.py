@@ -1,4 +1,4 @@
-"""Trials of estimators with skl2onnx: whether it converts them, and converts them right."""
+"""Test whether skl2onnx converts an estimator, and converts it correctly."""
 
 import warnings
 from typing import Any
@@ -17,20 +17,20 @@ _known: dict[Any, str] = {}
 def works_in(estimator: Any, kind: str) -> str:
     """Return the precision in which skl2onnx converts an estimator: "double" if it can, or "float".
 
-    The first one of its class and parameters is converted by itself, run by onnxruntime on random
-    samples and compared with what it says itself.
+    The first estimator with given class and parameters is converted on its own, run by onnxruntime
+    on random samples, and compared with its own outputs.
 
     Parameters
     ----------
     estimator : classifier or transformer
         Trained.
     kind : {"margin", "probability", "side", "transform"}
-        What is wanted of it.
+        Which output is needed.
 
     Raises
     ------
     ModelError
-        If it cannot be converted, or gives other results.
+        If it cannot be converted, or if the results differ.
     """
     key = type(estimator), kind, _parameters(estimator)
     if key not in _known:
@@ -39,7 +39,7 @@ def works_in(estimator: Any, kind: str) -> str:
 
 
 def _parameters(estimator: Any) -> str:
-    """Return the parameters, those of classifiers within it as well, except random states."""
+    """Return the parameters, including those of nested classifiers, except random states."""
     params = sorted(estimator.get_params(deep=True).items())
     kept = {name: value for name, value in params if not name.endswith("random_state")}
     named = {n: type(v).__name__ if hasattr(v, "get_params") else repr(v) for n, v in kept.items()}

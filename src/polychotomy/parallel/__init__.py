@@ -1,4 +1,4 @@
-"""Independent tasks: in this process, on joblib's workers, or on the workers of a Dask cluster."""
+"""Run independent tasks: in this process, on joblib's workers, or on a Dask cluster."""
 
 from polychotomy.parallel._client import connected, count_threads, count_workers, uses_cluster
 from polychotomy.parallel._cluster_backend import joblib_on_cluster

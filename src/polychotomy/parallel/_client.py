@@ -1,4 +1,4 @@
-"""Which Dask client runs tasks, if any, and how many workers there are.
+"""Find the Dask client that runs tasks, if any, and count its workers.
 
 A client can only be active if ``distributed`` has been imported: nothing here imports it, except
 connecting to a scheduler.
@@ -74,7 +74,7 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 def _no_backend_is_configured() -> bool:
-    """Whether joblib chooses the backend: a hint would change it."""
+    """Whether no joblib backend is configured, so that hints still have an effect."""
     from joblib.parallel import get_active_backend
 
     usual, hinted = (get_active_backend(prefer=hint)[0] for hint in ("processes", "threads"))
@@ -92,7 +92,7 @@ def _active_client() -> Any | None:
 
 
 def _in_dask_task() -> bool:
-    """Whether this is a task of a Dask worker, which should not wait for further tasks."""
+    """Whether this code runs within a Dask task, which must not wait for further tasks."""
     if "distributed" not in sys.modules:
         return False
     from distributed import get_worker

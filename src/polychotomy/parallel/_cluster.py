@@ -1,8 +1,8 @@
-"""Tasks on the workers of a Dask cluster, of which any may be lost at any time.
+"""Run tasks on a Dask cluster whose workers may be lost at any time.
 
-One loop gives each free worker a task, waits until any task is done, and gives those to other
-workers that were lost with theirs. Tasks are bound to their worker: Dask neither moves them, which
-would move data, nor runs them again by itself.
+One loop gives each free worker a task, waits until any task is done, and gives the tasks of lost
+workers to others. Tasks are bound to their worker: Dask neither moves them, which would move data,
+nor runs them again by itself.
 """
 
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -35,7 +35,7 @@ def map_on_cluster(
     """Yield the results of all tasks, see ``map_tasks``.
 
     At most two tasks for each worker are in flight. What has begun on a worker is finished there,
-    even if its result is no longer wanted.
+    even if its result is no longer needed.
     """
     watch = ClusterWatch(client)
     with (
@@ -48,7 +48,7 @@ def map_on_cluster(
 
 
 def _in_order(finished: Iterable[tuple[int, Outcome]]) -> Iterator[Outcome]:
-    """Yield outcomes by their numbers, and keep those that come early."""
+    """Yield outcomes in the order of their tasks, buffering those that arrive early."""
     early: dict[int, Outcome] = {}
     following = 0
     for number, outcome in finished:
@@ -90,7 +90,7 @@ class Coordinator:
     def run(
         self, function: Callable[[Any, Any], Any], tasks: Iterable[Any]
     ) -> Generator[tuple[int, Outcome]]:
-        """Yield the number of each task and its outcome, as soon as it is there."""
+        """Yield the number and the outcome of each task as soon as it is done."""
         waiting = (_Sent(n, pack_call(function, task)) for n, task in enumerate(tasks))
         try:
             while True:
@@ -112,7 +112,7 @@ class Coordinator:
                 self._take_back(sent)  # the scheduler forgets what nobody refers to
 
     def _send(self, waiting: Iterator[_Sent]) -> bool:
-        """Send a task to each free place; return whether none is left."""
+        """Send a task to each free place; return whether no task is left."""
         for address in self._watch.free_places(_AHEAD):
             sent = self._lost.pop() if self._lost else next(waiting, None)
             if sent is None:
@@ -144,7 +144,7 @@ class Coordinator:
         sent.future.add_done_callback(self._done.put)
 
     def _next_done(self) -> _Sent | None:
-        """Wait a moment for a task that is done or given up by Dask."""
+        """Wait briefly for a task that is done or that Dask has given up."""
         try:
             sent = self._in_flight.get(self._done.get(timeout=_BEAT).key)
         except Empty:
@@ -175,7 +175,7 @@ class Coordinator:
         self._lost.append(sent)
 
     def _outcome(self, future: Any) -> Outcome | None:
-        """Return the outcome of a task that is done, None if it is lost."""
+        """Return the outcome of a finished task, or None if it is lost."""
         from concurrent.futures import CancelledError
 
         from cloudpickle import loads
@@ -196,9 +196,9 @@ class Coordinator:
 
     @staticmethod
     def _fetch(future: Any) -> bytes:
-        """Return the result of a future, unless its worker is lost before it has arrived.
+        """Return the result of a future, unless its worker is lost before it arrives.
 
-        Dask would wait for that worker. A result that is only slow to arrive gets more time.
+        Dask would wait for that worker. A result that is merely slow to arrive gets more time.
         """
         limit = min(_BEAT, patience())
         while True:

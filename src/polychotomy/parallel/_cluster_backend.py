@@ -25,7 +25,7 @@ def joblib_on_cluster(n_jobs: int | None, *shared: Any) -> Iterator[None]:
     n_jobs : int or None
         As in ``map_tasks``.
     *shared : object
-        What the arguments of many calls refer to: they are sent to each worker once.
+        Objects that the arguments of many calls refer to; each worker receives them once.
     """
     client = client_for(n_jobs)
     if client is None:
@@ -44,7 +44,7 @@ def joblib_on_cluster(n_jobs: int | None, *shared: Any) -> Iterator[None]:
 
 
 class ClusterBackend(ParallelBackendBase):
-    """Runs each batch of calls as one task, looked after by a thread of its own."""
+    """Runs each batch of calls as one task, supervised by its own thread."""
 
     supports_retrieve_callback = True
 
@@ -57,12 +57,12 @@ class ClusterBackend(ParallelBackendBase):
         self._shown: dict[Any, Any] = {}  # warnings
 
     def effective_n_jobs(self, n_jobs: int | None) -> int:
-        """Return the number of workers, whatever was asked for."""
+        """Return the number of workers, whatever `n_jobs` is."""
         self._watch.look()
         return 1 if n_jobs == 1 else max(len(self._watch.ready), 1)
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **options: Any) -> int:
-        """Start the threads of one call of joblib."""
+        """Start the threads for one call of joblib."""
         n_workers = super().configure(n_jobs, parallel, **options)
         self._threads = ThreadPoolExecutor(2 * n_workers)  # as many as joblib sends ahead
         return int(n_workers)
@@ -85,7 +85,7 @@ class ClusterBackend(ParallelBackendBase):
             self._threads.shutdown(wait=False, cancel_futures=True)
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
-        """Forget what has not begun."""
+        """Drop the batches that have not started."""
         self.terminate()
         if ensure_ready:
             self.configure(self.parallel.n_jobs, self.parallel)

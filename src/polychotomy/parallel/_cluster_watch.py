@@ -1,4 +1,4 @@
-"""Which workers a Dask cluster has, how busy we keep them, and when the cluster counts as lost."""
+"""Track the workers of a Dask cluster, their load, and when the cluster counts as lost."""
 
 import warnings
 from collections import Counter
@@ -13,7 +13,7 @@ _LONG_AGO = float("-inf")
 
 
 def patience() -> float:
-    """Return for how many seconds a cluster may have no worker, or not answer."""
+    """Return how many seconds a cluster may be without workers or not answer."""
     from dask.config import get
     from dask.utils import parse_timedelta
 
@@ -21,12 +21,12 @@ def patience() -> float:
 
 
 def ask_scheduler(client: Any, question: str, **options: Any) -> Any:
-    """Return the scheduler's answer; None while the client tries to reach it again.
+    """Return the scheduler's answer, or None while the client is reconnecting.
 
     Raises
     ------
     ClusterError
-        There is no answer in time, or the client has given up.
+        The scheduler does not answer in time, or the client has given up.
     """
     if client.status in ("closing", "closed"):
         raise ClusterError(f"The Dask scheduler{_at(client)} is gone.")
@@ -49,7 +49,7 @@ def _at(client: Any) -> str:
 
 
 class ClusterWatch:
-    """The workers of a cluster, as they were a second ago at most.
+    """The workers of a cluster, at most a second out of date.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class ClusterWatch:
     ready : list of str
         Of those that take tasks: not paused for lack of memory, and not closing.
     load : Counter
-        How many tasks of ours each of them has.
+        How many of our tasks each of them has.
     """
 
     def __init__(self, client: Any) -> None:
@@ -70,7 +70,7 @@ class ClusterWatch:
         self._warned = False
 
     def look(self, *, again: bool = False) -> None:
-        """Ask the scheduler, `again` or if that is a second ago.
+        """Ask the scheduler if `again`, or if the last answer is over a second old.
 
         Raises ClusterError if no worker has been ready for too long.
         """
@@ -108,7 +108,7 @@ class ClusterWatch:
             )
 
     def _any_runs(self) -> bool:
-        """Whether workers that take no further tasks still run some."""
+        """Whether workers that accept no new tasks still run some."""
         if not self.known:
             return False
         found = ask_scheduler(self._client, "identity", n_workers=-1) or {"workers": {}}

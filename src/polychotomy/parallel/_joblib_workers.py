@@ -1,7 +1,7 @@
-"""Tasks on joblib's workers: processes, threads, or whatever backend is configured.
+"""Run tasks on joblib's workers: processes, threads, or whatever backend is configured.
 
-Worker processes do not hear Ctrl-C, which this process handles for them; they end when this process
-is killed; and if one of them is killed, that is raised as one sentence.
+Worker processes ignore Ctrl-C, which this process handles for them. They end when this process is
+killed. If one of them is killed, a short error says so.
 """
 
 import os
@@ -85,7 +85,7 @@ def _uses_processes() -> bool:
 
 
 def _call_remotely(function: Callable[[Any, Any], Any], parent: int, task: Any, shared: Any) -> Any:
-    """Call a function in a worker process, which ends with the process that it works for."""
+    """Call a function in a worker process that ends with its parent."""
     _end_with(parent)
     if isinstance(shared, _Place):
         _FOLDERS.add(shared.folder)
@@ -94,7 +94,7 @@ def _call_remotely(function: Callable[[Any, Any], Any], parent: int, task: Any, 
 
 
 class _Place:
-    """Where shared data lie."""
+    """Where shared data are stored."""
 
     def __init__(self, folder: str) -> None:
         self.folder, self.file = folder, str(Path(folder) / "shared.joblib")
@@ -102,7 +102,7 @@ class _Place:
 
 @contextmanager
 def _placed(shared: Any) -> Iterator[Any]:
-    """Write what all tasks need to a temporary folder."""
+    """Write the data that all tasks need to a temporary folder."""
     with TemporaryDirectory(prefix="polychotomy-", ignore_cleanup_errors=True) as folder:
         place = _Place(folder)
         try:
@@ -127,9 +127,9 @@ _FOLDERS: set[str] = set()
 
 @cache
 def _end_with(parent: int) -> None:
-    """End this worker, and remove its data, when the process that it works for is killed.
+    """End this worker and remove its data when its parent process is killed.
 
-    It would otherwise finish what it has been given, and then wait for minutes.
+    Otherwise it would finish its tasks and then stay idle for minutes.
     """
 
     def watch() -> None:
@@ -150,10 +150,10 @@ def _end_with(parent: int) -> None:
 
 @contextmanager
 def _signals_held_back() -> Iterator[None]:
-    """Hold back for a moment what asks to end; processes that start in it never get it.
+    """Delay signals that end a process; processes started meanwhile never get them.
 
-    Ctrl-C and its like go to all processes at once. The workers would print a traceback each, or be
-    missed, where this process ends them in order.
+    Ctrl-C and the like reach all processes at once. Each worker would print a traceback, or be
+    missed, whereas this process ends them in order.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -169,7 +169,7 @@ def _signals_held_back() -> Iterator[None]:
 
 @contextmanager
 def _told_lost_workers() -> Iterator[None]:
-    """Say in one sentence that a worker was killed."""
+    """Raise a short error if a worker was killed."""
     try:
         yield
     except BrokenExecutor as error:

@@ -1,4 +1,4 @@
-"""``map_tasks``: one way to run independent tasks, wherever they run."""
+"""``map_tasks``: run independent tasks locally or on a cluster."""
 
 from collections.abc import Callable, Generator, Iterable
 from typing import Any
@@ -26,11 +26,11 @@ def map_tasks(
     Parameters
     ----------
     function : callable
-        Defined in a module, so that worker processes find it.
+        Must be defined in a module, so that worker processes can import it.
     tasks : iterable
-        Taken one by one, when a worker is free.
+        Consumed one by one, when a worker is free.
     shared : object, optional
-        What all tasks need, such as the samples; large arrays are sent to each worker once.
+        Data that all tasks need, such as the samples; each worker receives large arrays once.
     n_jobs : int, optional
         Number of workers, as in joblib. With one worker, tasks run in this process. On a cluster,
         all of its workers are used.
@@ -38,7 +38,7 @@ def map_tasks(
         Prefer threads to processes, for functions that release the interpreter lock. Such tasks
         never leave this machine.
     ordered : bool, default=True
-        Whether results come in the order of the tasks, or each as soon as it is there.
+        Whether results come in the order of the tasks, or each as soon as it is available.
     on_disk : bool, default=False
         Write `shared` to a temporary file once, whose pages local worker processes share. For data
         only: classes defined in a script would not be found.
@@ -46,9 +46,9 @@ def map_tasks(
     Raises
     ------
     ChildProcessError
-        A local worker was killed, as systems do when memory runs out.
+        A local worker was killed, for example because memory ran out.
     ClusterError
-        The cluster is lost, or the same task has lost its workers too often.
+        The cluster is lost, or the same task has lost its worker too often.
 
     Examples
     --------

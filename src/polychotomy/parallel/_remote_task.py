@@ -1,7 +1,7 @@
-"""A task on its way to a Dask worker, and its outcome on the way back.
+"""Serialise tasks for Dask workers, and their outcomes on the way back.
 
-Both travel as bytes that are pickled here: Dask looks into neither, and what cannot be pickled is
-an ordinary exception.
+Both are sent as bytes that are pickled here: Dask inspects neither, and an object that cannot be
+pickled raises an ordinary exception.
 """
 
 import traceback
@@ -74,7 +74,7 @@ class Outcome:
 
 
 def pack_call(function: Callable[[Any, Any], Any], task: Any) -> bytes:
-    """Return a call as bytes, with what it depends on in this process."""
+    """Return a call as bytes, with the settings of this process that it depends on."""
     from cloudpickle import dumps
     from sklearn import get_config
 
@@ -85,8 +85,8 @@ def pack_call(function: Callable[[Any, Any], Any], task: Any) -> bytes:
 def run_call(packed: bytes, expected: dict[str, str], shared: Any) -> bytes:
     """Run a call on a worker, and return its outcome as bytes.
 
-    It runs with one BLAS thread and without workers of its own: the cores belong to other tasks. A
-    worker process with several threads runs one call after the other.
+    It runs with one BLAS thread and without nested workers, since other tasks use the other cores.
+    A worker process with several threads runs one call after another.
     """
     from cloudpickle import dumps, loads
 
@@ -113,7 +113,7 @@ def _plain(said: list[warnings.WarningMessage]) -> tuple[tuple[Any, Any, str, in
 
 @contextmanager
 def _alone(call: _Call, said: list[warnings.WarningMessage]) -> Iterator[None]:
-    """Set up the process for a call, and collect its warnings in `said`."""
+    """Set up the process for a call and collect its warnings in `said`."""
     from sklearn import config_context
 
     with ExitStack() as settings:

@@ -15,13 +15,13 @@ _SLOWEST = 1e6  # bytes per second that a connection must manage
 class SharedData:
     """Data that are sent to the cluster once, and again if every copy is lost.
 
-    One worker gets them from here, through the scheduler. Each other one copies them from a worker
-    that has them, once, when it gets its first task. Threads may use it at once.
+    One worker receives them from this process, through the scheduler. Each other worker copies them
+    once, from a worker that has them, when it gets its first task. Several threads may use it.
 
     Attributes
     ----------
     sends : int
-        How often they were sent from here.
+        How often this process has sent them.
     """
 
     def __init__(self, client: Any, value: Any) -> None:
@@ -32,10 +32,10 @@ class SharedData:
         self.sends = self._failures = 0
 
     def at(self, address: str) -> Any:
-        """Return the future of a worker's own copy; None if there are no data.
+        """Return the future of a worker's own copy, or None if there are no data.
 
-        Copies have names of their own: of data with one name, Dask drops those that are not in
-        use, to save memory, and would send them again.
+        Each copy has its own name: Dask drops unused copies of data with the same name to save
+        memory, and would send them again.
 
         Raises
         ------
@@ -59,13 +59,13 @@ class SharedData:
             return copy
 
     def close(self) -> None:
-        """Let the workers forget the data."""
+        """Release the data on the workers."""
         with self._lock:
             self._copies.clear()
             self._original = None
 
     def _anywhere(self) -> Any:
-        """Return the future of data that any worker has; send them if none has."""
+        """Return the future of the data on any worker; send them if no worker has them."""
         if self._original is None or self._original.status != "finished":
             self._original = self._send()
             self.sends += 1
@@ -94,5 +94,5 @@ class SharedData:
 
 
 def _copy(value: Any) -> Any:
-    """Return the data, which then belong to the worker."""
+    """Return the data, as the worker's own copy."""
     return value

@@ -145,7 +145,7 @@ def solve(
 
     Notes
     -----
-    The solvers are compiled on first use, which takes up to a quarter of a minute, and cached on
+    The solvers are compiled on first use, which takes many seconds, and cached on
     disk. A sample costs O(k³) and, for codes with zeros, O(Σ_s m_s²) for problems of m_s classes.
     Where problems are fewer than classes, least squares, and Kullback–Leibler of strict codes,
     work in the ℓ dimensions of the problems: a change of the support costs O(kℓ + ℓ²). Such a code

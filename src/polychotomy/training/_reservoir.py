@@ -1,4 +1,4 @@
-"""Samples of a stream that are never trained on, so that the calibration has outputs on them."""
+"""A reservoir of samples held out from a stream, to calibrate the outputs on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,19 +20,19 @@ _OWN = 20  # keeps the keys independent of samples that default_rng(seed) has ge
 class Reservoir:
     """A random sample of a stream, of bounded size and stratified by class.
 
-    Every sample of the stream draws a key from [0, 1). Held out are, of each class, the samples
-    with the smallest keys among those below 0.1, at most ``size // n_classes``. So they are a
-    uniform sample of the class whatever the length of the stream, and do not depend on how it is
-    cut into batches. A sample that others displace is dropped; it is not trained on either.
+    Every sample of the stream gets a random key in [0, 1). Of each class, the samples with the
+    smallest keys below 0.1 are held out, at most ``size // n_classes``. They are a uniform sample
+    of the class whatever the length of the stream, and do not depend on how it is split into
+    batches. A sample that others displace is dropped and not trained on.
 
     Attributes
     ----------
     size : int
-        Most samples, of all classes together.
+        Maximum number of samples, of all classes together.
     seed : int
-        Draws the keys.
+        Seed of the random keys.
     seen : ndarray of shape (n_classes,)
-        Samples of each class in the stream so far.
+        Number of samples of each class in the stream so far.
     X : array, sparse matrix, data frame or None
         The samples that are held out, None before the first.
     y, weight, keys : ndarray of shape (n_held_out,)
@@ -49,14 +49,14 @@ class Reservoir:
 
     @classmethod
     def empty(cls, size: int, n_classes: int, seed: int) -> "Reservoir":
-        """Return the reservoir of a stream that has not begun."""
+        """Return an empty reservoir, before the first batch."""
         none = np.empty(0)
         return cls(
             size, seed, np.zeros(n_classes, dtype=np.intp), None, none.astype(int), none, none
         )
 
     def hold_out(self, X: Any, y: Indices, weight: Array) -> tuple["Reservoir", NDArray[np.bool_]]:
-        """Return the reservoir after a batch, and which samples of the batch it has taken."""
+        """Return the reservoir after a batch, and which samples of the batch it holds out."""
         n, k, most = len(y), len(self.seen), self.size // len(self.seen)
         keys = self._draw(n)
         new = np.flatnonzero(keys < self._limits(most)[y])
@@ -79,7 +79,7 @@ class Reservoir:
 
     @property
     def stream_weight(self) -> Array:
-        """Weights with which the samples stand for the stream, in which classes are not equal."""
+        """Weights that restore the class frequencies of the stream."""
         held = np.bincount(self.y, minlength=len(self.seen))
         factor = (self.seen / np.maximum(held, 1))[self.y]
         total = float(factor.sum())
@@ -88,7 +88,7 @@ class Reservoir:
     def outputs_of(
         self, trained: TrainedProblems, distinct: DistinctProblems, kinds: Sequence[str]
     ) -> HeldOut:
-        """Return what trained problems say about the samples, each output of its kind."""
+        """Return the outputs of trained problems on the samples, each of its kind."""
         targets = Targets(distinct.columns, self.y)
         outputs: list[Array] = [np.empty(0)] * targets.n_problems
         for kind in dict.fromkeys(kinds if len(self.y) else ()):
@@ -99,7 +99,7 @@ class Reservoir:
         return HeldOut(targets, outputs, [self.stream_weight] * targets.n_problems, by_folds=True)
 
     def _draw(self, n: int) -> Array:
-        """Return the keys of the next samples, the same however the stream is cut."""
+        """Return the keys of the next samples, the same however the stream is split."""
         source = np.random.PCG64([_OWN, self.seed]).advance(int(self.seen.sum()))
         return np.random.Generator(source).random(n)
 
