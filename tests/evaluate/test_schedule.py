@@ -504,7 +504,9 @@ def test_a_worker_that_is_killed_is_told_in_a_sentence(wine, tmp_path, monkeypat
         pytest.raises(ChildProcessError, match="A worker process was killed") as caught,
     ):
         schedule.run(store, n_jobs=2)
-    assert caught.value.__notes__ == ["Cells that are in a store are not computed again."]
+    assert caught.value.__notes__ == [
+        "Cells that are in a store are not computed again, here or elsewhere."
+    ]
 
 
 def _killed(*_):

@@ -10,7 +10,13 @@ from polychotomy.export._graph import Graph, Name
 from polychotomy.export._joint_blocks import concatenated_margins, kernel_margins, linear_margins
 from polychotomy.export._learner_outputs import LearnerOutputs
 from polychotomy.kernel import ConcatenatedSVC, CoupledModel, JointSVC
-from polychotomy.learners import Concatenation, Placement, ReplicatedModel
+from polychotomy.learners import (
+    Concatenation,
+    MultiOutputModel,
+    Placement,
+    ReplicatedModel,
+    TrainedProblem,
+)
 from polychotomy.linear import JointLinear
 from polychotomy.training import GatheredModel, JointlyTrained, RememberedOutputs, SeparatelyTrained
 
@@ -91,6 +97,13 @@ def _gathered(g: Graph, x: Name, model: GatheredModel, kind: str) -> tuple[Name,
     return g.beside(columns), len(columns)
 
 
+def _multi_output(g: Graph, x: Name, model: MultiOutputModel, kind: str) -> tuple[Name, int]:
+    """Return the outputs of problems as if each had been trained alone."""
+    n = len(model.places)
+    problems = [TrainedProblem(model.estimator(s)) for s in range(n)]
+    return LearnerOutputs(g, x, problems)(kind, range(n)), n
+
+
 def _replicated(g: Graph, x: Name, model: ReplicatedModel, kind: str) -> tuple[Name, int]:
     """Return the outputs of one classifier for all replicas, which become rows (n · ℓ)."""
     replicas, n_problems = model.replicas, model.replicas.code.n_problems
@@ -133,6 +146,7 @@ _BLOCKS: dict[type, Callable[..., tuple[Name, int]]] = {
     GatheredModel: _gathered,
     JointLinear: _linear,
     JointSVC: _kernel,
+    MultiOutputModel: _multi_output,
     ReplicatedModel: _replicated,
 }
 _REPLICAS: dict[type, Callable[..., Name]] = {

@@ -143,6 +143,8 @@ class CouplingLearner:
     def _learn(self, solve: Any, bases: Array, radius: float, done: Any) -> LearnedCoupling:
         """Learn the weights, first with less accurate solves: most of the way takes no more."""
         options: dict[str, Any] = {"max_iter": self.max_iter, "done": done}
+        if len(bases) == 2:  # all weights give the same coupling
+            return learn_coupling(solve, bases, radius, tol=self.tol, **options)
         rough = partial(solve, tol=_ROUGHER * self.svm.tol)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

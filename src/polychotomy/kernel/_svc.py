@@ -166,6 +166,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        self._check_numbers()
         X, y = check_samples(self, X, y)
         check_classification_targets(y)
         classes, sides = np.unique(y, return_inverse=True)
@@ -236,6 +237,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         >>> model.outputs(X).shape
         (150, 3)
         """
+        self._check_numbers()
         X = check_samples(self, X)
         sides = np.asarray(targets)
         if sides.ndim != 2 or len(sides) != X.shape[0] or not _are_sides(sides):
@@ -372,9 +374,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
             None if isinstance(self.cache_size, str) else self.cache_size,
         )
 
-    def _check_parameters(self, X: Any, scale: float = 1.0) -> Kernel:
-        """Return the kernel, or raise ValueError; `scale` is what its values are multiplied by."""
-        check_kernel(self.kernel)
+    def _check_numbers(self) -> None:
         checked: dict[str, Any] = {"C": self.C, "tol": self.tol}
         if self.cache_size != "auto":
             checked["cache_size"] = self.cache_size
@@ -383,6 +383,11 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
                 raise ValueError(
                     f"The {name!r} parameter must be a positive number. Got {shown(value)}."
                 )
+
+    def _check_parameters(self, X: Any, scale: float = 1.0) -> Kernel:
+        """Return the kernel, or raise ValueError; `scale` is what its values are multiplied by."""
+        check_kernel(self.kernel)
+        self._check_numbers()
         if self.dtype not in ("auto", "float32", "float64"):
             raise unknown_name("dtype", self.dtype, ["auto", "float32", "float64"])
         precomputed = self.kernel == "precomputed"

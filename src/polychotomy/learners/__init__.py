@@ -14,7 +14,7 @@ from polychotomy.learners._learner import (
     problem_seeds,
     with_options,
 )
-from polychotomy.learners._multi_output import MultiOutputLearner, multi_output
+from polychotomy.learners._multi_output import MultiOutputLearner, MultiOutputModel, multi_output
 from polychotomy.learners._negatives import NEGATIVES, Negatives
 from polychotomy.learners._replicas import (
     Concatenation,
@@ -39,6 +39,7 @@ __all__ = [
     "Kesler",
     "Learner",
     "MultiOutputLearner",
+    "MultiOutputModel",
     "Negatives",
     "Placement",
     "ReplicaLearner",
