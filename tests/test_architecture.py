@@ -11,9 +11,10 @@ import polychotomy
 SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
     {"errors", "files", "arrays"},
-    {"parallel", "memory"},
+    {"memory"},
     {"codes"},
     {"structures", "learners", "kernel", "decoding", "calibration"},
+    {"parallel"},
     {"probability", "linear"},
     {"readout", "training"},
     {"classifiers", "assess", "datasets"},

@@ -7,7 +7,8 @@ import warnings
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from polychotomy.parallel import count_threads, map_tasks
+from polychotomy.kernel import count_threads
+from polychotomy.parallel import map_tasks
 
 
 def add(task, shared):

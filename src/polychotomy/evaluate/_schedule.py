@@ -20,7 +20,8 @@ from polychotomy.evaluate._protocol import DEFAULT_FOLDS, Protocol
 from polychotomy.evaluate._samples import Samples
 from polychotomy.evaluate._task import Task, Tuner
 from polychotomy.evaluate._time_limit import time_limit
-from polychotomy.parallel import count_threads, map_tasks, uses_cluster
+from polychotomy.kernel import count_threads
+from polychotomy.parallel import map_tasks, uses_cluster
 from polychotomy.reductions import is_baseline
 
 

@@ -15,6 +15,7 @@ from polychotomy.kernel._kernel_rows import free_memory
 from polychotomy.kernel._kernel_samples import check_samples
 from polychotomy.kernel._kernel_store import active_store, rows_kept, shared_kernel
 from polychotomy.kernel._svc import SharedKernelSVC
+from polychotomy.kernel._threads import count_threads, in_dask_task, uses_cluster_backend
 
 __all__ = [
     "ConcatenatedLearner",
@@ -27,8 +28,10 @@ __all__ = [
     "beside",
     "check_coupling",
     "check_samples",
+    "count_threads",
     "fit_concatenated",
     "free_memory",
+    "in_dask_task",
     "is_on_device",
     "merged_problems",
     "one_blas_thread",
@@ -36,4 +39,5 @@ __all__ = [
     "rows_kept",
     "shared_kernel",
     "to_host",
+    "uses_cluster_backend",
 ]

@@ -23,8 +23,8 @@ from polychotomy.kernel._joint_problem import JointProblem, Solver, solve
 from polychotomy.kernel._joint_svc import JointSVC
 from polychotomy.kernel._kernel_samples import check_samples, device_for, outputs_of
 from polychotomy.kernel._model import KernelModel
+from polychotomy.kernel._threads import count_threads
 from polychotomy.kernel._uncoupled import Solution
-from polychotomy.parallel import count_threads
 
 _LARGEST_SINGLE_C = 1000.0
 

@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from joblib import effective_n_jobs, parallel_config
+from joblib.parallel import get_active_backend
 
 from polychotomy.errors import ClusterError, require
+from polychotomy.kernel import count_threads, in_dask_task, uses_cluster_backend
 
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+:\d+")
 _CONNECT = 10.0  # seconds to wait for a scheduler's first answer
@@ -27,10 +28,8 @@ def client_for(n_jobs: int | None) -> Any | None:
     client, if no backend is configured. It is used if `n_jobs`, or joblib's configuration, asks for
     more than one worker.
     """
-    if "distributed" not in sys.modules or _in_dask_task():
+    if "distributed" not in sys.modules or in_dask_task():
         return None
-    from joblib.parallel import get_active_backend
-
     backend, configured = get_active_backend()
     on_cluster = uses_cluster_backend()
     usual = backend.default_n_jobs if on_cluster else 1
@@ -39,18 +38,6 @@ def client_for(n_jobs: int | None) -> Any | None:
     if on_cluster:
         return backend.client
     return _active_client() if _no_backend_is_configured() else None
-
-
-def uses_cluster(n_jobs: int | None) -> bool:
-    """Whether tasks would run on the workers of a Dask cluster."""
-    return client_for(n_jobs) is not None
-
-
-def uses_cluster_backend() -> bool:
-    """Whether the configured joblib backend is that of Dask, or ours."""
-    from joblib.parallel import get_active_backend
-
-    return type(get_active_backend()[0]).__name__ in ("DaskDistributedBackend", "ClusterBackend")
 
 
 def count_workers(n_jobs: int | None) -> int:
@@ -63,20 +50,8 @@ def count_workers(n_jobs: int | None) -> int:
     return max(len(ask_scheduler(client, "ncores_running", workers=None) or ()), 1)
 
 
-def count_threads(n_jobs: int | None) -> int:
-    """Return how many workers `n_jobs` means on this machine, as joblib counts them."""
-    if not uses_cluster_backend():
-        return int(effective_n_jobs(n_jobs))
-    if _in_dask_task():
-        return 1
-    with parallel_config(backend="threading", n_jobs=1):
-        return int(effective_n_jobs(n_jobs))
-
-
 def _no_backend_is_configured() -> bool:
     """Whether no joblib backend is configured, so that hints still have an effect."""
-    from joblib.parallel import get_active_backend
-
     usual, hinted = (get_active_backend(prefer=hint)[0] for hint in ("processes", "threads"))
     return type(usual) is not type(hinted)
 
@@ -89,19 +64,6 @@ def _active_client() -> Any | None:
     except ValueError:
         return None
     return None if client.asynchronous or client.status in ("closing", "closed") else client
-
-
-def _in_dask_task() -> bool:
-    """Whether this code runs within a Dask task, which must not wait for further tasks."""
-    if "distributed" not in sys.modules:
-        return False
-    from distributed import get_worker
-
-    try:
-        get_worker()
-    except ValueError:
-        return False
-    return True
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from typing import Any
 from joblib import parallel_config
 from joblib.parallel import ParallelBackendBase
 
-from polychotomy.parallel._client import client_for, uses_cluster_backend
+from polychotomy.kernel import uses_cluster_backend
+from polychotomy.parallel._client import client_for
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from typing import Any
 
 import joblib
 
-from polychotomy.parallel._client import uses_cluster_backend
+from polychotomy.kernel import uses_cluster_backend
 
 
 def map_on_joblib(

@@ -1,9 +1,10 @@
 """``map_tasks``: run independent tasks locally or on a cluster."""
 
+import sys
 from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
-from polychotomy.parallel._client import client_for, count_threads
+from polychotomy.kernel import count_threads
 from polychotomy.parallel._joblib_workers import map_on_joblib
 
 
@@ -56,7 +57,7 @@ def map_tasks(
     >>> list(map_tasks(lambda task, shared: task * shared, [1, 2], shared=10))
     [10, 20]
     """
-    client = None if threads else client_for(n_jobs)
+    client = None if threads else _cluster_client(n_jobs)
     if client is not None:
         from polychotomy.parallel._cluster import map_on_cluster
 
@@ -69,3 +70,16 @@ def map_tasks(
         return
     for task in tasks:
         yield function(task, shared)
+
+
+def uses_cluster(n_jobs: int | None) -> bool:
+    """Whether tasks would run on the workers of a Dask cluster."""
+    return _cluster_client(n_jobs) is not None
+
+
+def _cluster_client(n_jobs: int | None) -> Any | None:
+    if "distributed" not in sys.modules:  # without it, no client can be active
+        return None
+    from polychotomy.parallel._client import client_for
+
+    return client_for(n_jobs)
