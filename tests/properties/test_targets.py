@@ -39,7 +39,9 @@ def test_any_block_is_a_part_of_all_columns(drawn, data):
     samples = data.draw(st.lists(st.integers(0, made.n_samples - 1), max_size=5))
     rows = np.isin(np.arange(made.n_samples), samples)[:, np.newaxis]
     np.testing.assert_array_equal(made.block(problems), matrix[:, problems])
-    np.testing.assert_array_equal(made.block(problems, samples), matrix[:, problems] * rows)
+    np.testing.assert_array_equal(
+        made.restricted(samples).block(problems), matrix[:, problems] * rows
+    )
     np.testing.assert_array_equal(made.restricted(samples).block(slice(None)), matrix * rows)
 
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._reduction_classifier import ReductionClassifier
-from polychotomy.codes import Code, DistinctProblems, describe_problems, one_vs_rest
+from polychotomy.codes import Code, DistinctProblems, one_vs_rest
 from polychotomy.errors import unknown_name
 from polychotomy.kernel import CouplingLearner, SharedKernelSVC, check_coupling, merged_problems
 from polychotomy.learners import NEGATIVES, Learner, Negatives, check_rows_differ
@@ -250,8 +250,7 @@ default="class_frequencies"
         self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
     ) -> Problems:
         code = self._code_for(classes, None)
-        names = tuple(describe_problems(code.columns, classes))
-        return Problems(classes, code, single_node(code), names)
+        return Problems(classes, code, single_node(code))
 
     def _choose_trainer(
         self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False

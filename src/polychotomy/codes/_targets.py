@@ -95,22 +95,18 @@ class Targets:
         """Return the total weight of each problem's samples; `weights` has theirs for each."""
         return np.array([w[self.samples(s)].sum() for s, w in enumerate(weights)])
 
-    def block(self, problems: slice | ArrayLike, samples: ArrayLike | None = None) -> Matrix:
+    def block(self, problems: slice | ArrayLike) -> Matrix:
         """Return some columns of the targets.
 
         Parameters
         ----------
         problems : slice or array-like of int
             Which columns.
-        samples : array-like of int, optional
-            If given, the rows of all other samples are 0.
 
         Returns
         -------
         block : int8 ndarray of shape (n_samples, number of problems asked for)
         """
-        if samples is not None:
-            return self.restricted(samples).block(problems)
         which = problems if isinstance(problems, slice) else np.asarray(problems, dtype=np.intp)
         block: Matrix = np.take(self.columns[:, which], self.y, axis=0)
         if self.within is not None:

@@ -93,7 +93,7 @@ def fit_concatenated(
     if learner.kernel in FACTORISING:
         from sklearn.metrics.pairwise import rbf_kernel
 
-        own = A if learner.kernel == "precomputed" else validated(learner, X)
+        own = A if learner.kernel == "precomputed" else check_samples(learner, X)
         coupling = rbf_kernel(A, gamma=resolve_gamma(learner.gamma, own))
         return learner.fit_joint(
             X, targets, coupling=coupling, sample_weight=sample_weight, common_bias=True
@@ -103,7 +103,7 @@ def fit_concatenated(
             f"The kernel must be one of {', '.join(map(repr, FACTORISING + CONCATENATED))} for "
             f"replicas not to be made. Got {learner.kernel!r}."
         )
-    X = validated(learner, X)
+    X = check_samples(learner, X)
     weight = _check_sample_weight(sample_weight, X)[:, np.newaxis] * learner._side_weights(targets)
     return _fit_entries(learner, X, targets, A @ A.T, np.broadcast_to(weight, targets.shape))
 
@@ -131,11 +131,6 @@ class ConcatenatedLearner:
         return fit_concatenated(
             self.learner, X, targets, self.appended, sample_weight=sample_weight
         )
-
-
-def validated(learner: "SharedKernelSVC", X: Any, reset: bool = True) -> Any:
-    """Return X as the learner checks it."""
-    return check_samples(learner, X, reset=reset)
 
 
 def _with_common_weights(learner: "SharedKernelSVC", targets: NDArray[np.int8]) -> Any:
@@ -330,7 +325,7 @@ class ConcatenatedSVC:
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         """
-        return self.model.outputs(validated(self.learner, X, reset=False))
+        return self.model.outputs(check_samples(self.learner, X, reset=False))
 
 
 def _linear(kernel: ConcatenatedKernel) -> Kernel:

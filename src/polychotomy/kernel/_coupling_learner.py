@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csc_array
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight
 
@@ -124,8 +125,10 @@ class CouplingLearner:
             return self._refit(X, targets, sample_weight, like)
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         radius, gamma = resolve_radius(self.radius, weight), self._gamma(X)
-        svm = self._with_gamma(gamma)
-        bases = self._bases(gamma)
+        svm, bases = clone(self.svm).set_params(gamma=gamma), self.couplings
+        if bases is None:
+            assert self.extensions is not None
+            bases = extension_couplings(self.extensions, gamma)
         mu = resolve_weights(self.weights, len(bases), targets, weight, radius)
         done = self.done or _ignore
 
@@ -164,15 +167,6 @@ class CouplingLearner:
         if self.svm.kernel == "precomputed" and self.extensions is not None:
             return resolve_gamma(self.svm.gamma, np.hstack(list(self.extensions)))
         return resolve_gamma(self.svm.gamma, X)
-
-    def _with_gamma(self, gamma: float) -> SharedKernelSVC:
-        return SharedKernelSVC(**{**self.svm.get_params(), "gamma": gamma})
-
-    def _bases(self, gamma: float) -> Array:
-        if self.couplings is not None:
-            return self.couplings
-        assert self.extensions is not None
-        return extension_couplings(self.extensions, gamma)
 
 
 def resolve_radius(radius: Any, weight: Array) -> float:

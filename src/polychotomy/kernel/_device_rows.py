@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from polychotomy.errors import DeviceError
 from polychotomy.kernel._device import Device
-from polychotomy.kernel._functions import Kernel, SamplePreparation, is_sparse, padded
+from polychotomy.kernel._functions import Kernel, SamplePreparation, padded
 
 _ROWS_AT_A_TIME = 8192
 _LEAST_ROWS = 1024
@@ -182,7 +183,7 @@ class DeviceRows:
 
 def upload(device: Device, X: Any) -> Any:
     """Return samples as an array of the device; sparse ones are filled in."""
-    if not is_sparse(X):
+    if not issparse(X):
         return device.xp.asarray(X)
     n_bytes = X.shape[0] * X.shape[1] * 8
     if n_bytes > device.free_bytes():

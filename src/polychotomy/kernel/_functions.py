@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from polychotomy.errors import unknown_name
 
@@ -81,7 +82,7 @@ class SamplePreparation:
 
         Raises ValueError if kernel values can leave the range of floats. `xp` is the array module.
         """
-        centred = kernel.name == "rbf" and not is_sparse(Y)
+        centred = kernel.name == "rbf" and not issparse(Y)
         with np.errstate(over="ignore", invalid="ignore"):
             chosen = cls(xp.asarray(Y).mean(axis=0) if centred else 0.0, np.dtype(kernel.dtype))
             prepared = chosen.apply(Y, xp)
@@ -101,7 +102,7 @@ class SamplePreparation:
 
     def apply(self, X: Any, xp: Any = np) -> Any:
         """Return samples as they enter products."""
-        if is_sparse(X):
+        if issparse(X):
             return X.astype(self.dtype)
         return xp.asarray(xp.asarray(X) - self.centre, dtype=self.dtype)
 
@@ -137,7 +138,7 @@ class KernelAgainst:
             return
         self._preparation, prepared, squares = SamplePreparation.of(kernel, Y)
         self._dtype = self._preparation.dtype
-        if is_sparse(Y):
+        if issparse(Y):
             self._transposed = prepared.T.tocsr()
         else:
             self._transposed = np.zeros((Y.shape[1], padded(Y.shape[0])), self._dtype)
@@ -145,7 +146,7 @@ class KernelAgainst:
         self.by_ranges = bool(
             kernel.name == "rbf"
             and self._dtype == np.float32
-            and not is_sparse(Y)
+            and not issparse(Y)
             and Y.shape[1] <= _MOST_COMPILED_FEATURES
         )
         self._largest = float(squares.max()) if len(squares) else 0.0
@@ -204,13 +205,13 @@ class KernelAgainst:
     ) -> None:
         """Write the values of prepared samples, with their squared norms, against Y."""
         m = self._Y.shape[0]
-        if is_sparse(self._transposed):
+        if issparse(self._transposed):
             products = prepared @ self._transposed
-            products = products.toarray() if is_sparse(products) else products
+            products = products.toarray() if issparse(products) else products
             products = np.pad(np.asarray(products), ((0, 0), (0, K.shape[1] - m)))
             self._finish(products, prepared, own, K, slots)
             return
-        prepared = prepared.toarray() if is_sparse(prepared) else prepared
+        prepared = prepared.toarray() if issparse(prepared) else prepared
         if self.by_ranges:
             numbers, whole = np.arange(len(slots)), Ranges.all(len(slots), m)
             self._write_ranges(prepared, own, numbers, K, slots, whole)
@@ -309,8 +310,8 @@ class KernelAgainst:
                 distances[r, :m] < _ZERO_EXPONENT / self.kernel.gamma + rounding
             )
             near = self._transposed[:, columns]
-            near = near.toarray() if is_sparse(near) else near
-            row = X[[r]].toarray()[0] if is_sparse(X) else X[r]
+            near = near.toarray() if issparse(near) else near
+            row = X[[r]].toarray()[0] if issparse(X) else X[r]
             distances[r, columns] = _squares(near.T - row)
 
 
@@ -333,7 +334,7 @@ def resolve_gamma(gamma: Any, X: Any) -> float:
         if gamma != "scale":
             raise unknown_name("gamma", gamma, ["scale", "auto"])
         with np.errstate(over="ignore", invalid="ignore"):
-            sparse = is_sparse(X)
+            sparse = issparse(X)
             variance = float(X.multiply(X).mean() - X.mean() ** 2 if sparse else X.var(dtype=float))
             scaled = float(1.0 / np.float64(X.shape[1] * variance)) if variance > 0 else 1.0
         if not np.isfinite(variance) or not np.isfinite(scaled):
@@ -350,14 +351,7 @@ def resolve_gamma(gamma: Any, X: Any) -> float:
     return float(gamma)
 
 
-def is_sparse(X: Any) -> bool:
-    """Return whether X is one of SciPy's sparse arrays."""
-    from scipy.sparse import issparse
-
-    return bool(issparse(X))
-
-
 def _squares(X: Any, xp: Any = np) -> Any:
-    if is_sparse(X):
+    if issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return xp.einsum("ij,ij->i", X, X)

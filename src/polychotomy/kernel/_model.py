@@ -46,7 +46,9 @@ class KernelModel:
     def of(cls, kernel: Kernel, X: Any, weights: csc_array, bias: Array) -> "KernelModel":
         """Return the model with the samples of X that have a weight."""
         support = np.unique(weights.indices).astype(np.intp)
-        vectors = None if kernel.name == "precomputed" else _on_host(X[support])
+        vectors = None if kernel.name == "precomputed" else X[support]
+        if is_on_device(vectors):
+            vectors = to_host(vectors)
         return cls(kernel, support, vectors, weights.tocsr()[support].tocsc(), bias)
 
     def part(self, problems: Sequence[int]) -> "KernelModel":
@@ -118,7 +120,3 @@ class KernelModel:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
-
-
-def _on_host(X: Any) -> Any:
-    return to_host(X) if is_on_device(X) else X

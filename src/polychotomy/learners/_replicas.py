@@ -55,7 +55,7 @@ class Concatenation:
     def make(self, X: Any, sample: Indices, problem: Indices) -> Any:
         """Return the replicas of samples for problems, given pairwise; sparse if X is."""
         A = self.appended
-        if _is_sparse(X):
+        if issparse(X):
             return csr_array(hstack([X[sample], csr_array(A.astype(X.dtype))[problem]]))
         d = X.shape[1]
         Z = np.empty((len(sample), d + A.shape[1]), dtype=X.dtype)
@@ -66,8 +66,8 @@ class Concatenation:
 
     def n_bytes(self, X: Any, n_replicas: int) -> int:
         """Return what so many replicas of samples take in memory."""
-        d = X.nnz // max(1, X.shape[0]) if _is_sparse(X) else X.shape[1]
-        return n_replicas * (d + self.appended.shape[1] * (not _is_sparse(X))) * X.dtype.itemsize
+        d = X.nnz // max(1, X.shape[0]) if issparse(X) else X.shape[1]
+        return n_replicas * (d + self.appended.shape[1] * (not issparse(X))) * X.dtype.itemsize
 
     def outputs(self, trained: TrainedProblem, X: Any, kind: str) -> Array:
         """Return what a learner says of all replicas; some samples' at a time."""
@@ -122,7 +122,7 @@ class Placement:
 
     def n_bytes(self, X: Any, n_replicas: int) -> int:
         """Return what so many replicas of samples take in memory: numbers and their columns."""
-        d = X.nnz // max(1, X.shape[0]) if _is_sparse(X) else X.shape[1]
+        d = X.nnz // max(1, X.shape[0]) if issparse(X) else X.shape[1]
         return n_replicas * 2 * d * (8 + 4)
 
     def outputs(self, trained: TrainedProblem, X: Any, kind: str) -> Array:
@@ -145,11 +145,7 @@ class Placement:
 
 def _augmented(X: Any) -> csr_array:
     ones = np.ones((X.shape[0], 1))
-    return csr_array(hstack([csr_array(ones), X]) if _is_sparse(X) else np.hstack([ones, X]))
-
-
-def _is_sparse(X: Any) -> bool:
-    return bool(issparse(X))
+    return csr_array(hstack([csr_array(ones), X]) if issparse(X) else np.hstack([ones, X]))
 
 
 def _placed(rows: csr_array, place: Indices, k: int) -> csr_array:
