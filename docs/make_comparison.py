@@ -72,7 +72,7 @@ def _about_run(cells: pd.DataFrame) -> str:
     return (
         f"{len(cells)} cells of {cells['data_set'].nunique()} data sets, seed "
         f"{', '.join(map(str, cells['seed'].unique()))}, {hours:.2g} CPU hours of training and "
-        f"predicting beside the tuning; {', '.join(versions)}."
+        f"predicting without the tuning; {', '.join(versions)}."
     )
 
 
@@ -83,8 +83,8 @@ def _of_base(cells: pd.DataFrame, base: str) -> Iterator[str]:
     yield (
         f"{compared.shape[1]} reductions on {len(compared)} data sets. Their ranks by error "
         f"{'differ' if test.pvalue < 0.05 else 'do not differ'} (Iman and Davenport, "
-        f"F = {test.statistic:.3g}, p = {test.pvalue:.2g}); two of them are told apart from a "
-        f"difference of {critical:.2f} on (Nemenyi, 5 %)."
+        f"F = {test.statistic:.3g}, p = {test.pvalue:.2g}); two of them differ if their "
+        f"ranks are {critical:.2f} or more apart (Nemenyi, 5 %)."
     )
     yield f"![Ranks by error and critical difference, {base}](images/comparison-{base}.png)"
     yield _ranked(cells, compared)

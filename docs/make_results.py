@@ -35,7 +35,7 @@ INTRODUCTION = """# The papers' experiments again
 
 This page is made by `make results` from the files in `results/`; nothing here is typed by hand but
 reasons and verdicts. An experiment is run again with
-`polychotomy reproduce NAME --out results/NAME.csv`; `polychotomy reproduce list` tells of all.
+`polychotomy reproduce NAME --out results/NAME.csv`; `polychotomy reproduce list` lists all.
 Questions that the papers leave open are answered [on pages of their own](questions/index.md).
 
 A figure agrees if it lies within the spread that the paper gives or, where there is none, if the
@@ -173,7 +173,7 @@ def _about_run(environment: dict[str, Any]) -> str:
     return (
         f"Run on {environment['date']} with seed {environment['options']['seed']}: "
         f"{environment['cells']} cells, {environment['failures']} failed, {hours:.2g} CPU hours of "
-        f"training and predicting beside the tuning, on {environment['cores']} cores "
+        f"training and predicting without the tuning, on {environment['cores']} cores "
         f"({environment['machine']}); Python {environment['python']}, {versions}."
     )
 

@@ -93,6 +93,22 @@ def shown(value: object) -> str:
     return repr(value.item() if is_scalar else value)  # type: ignore[attr-defined]
 
 
+def shown_shortly(value: Any) -> str:
+    """Return a parameter that may be an array as messages show it: of an array only the shape.
+
+    Examples
+    --------
+    >>> from polychotomy.errors import shown_shortly
+    >>> shown_shortly("large"), shown_shortly([[1, 2]])
+    ("'large'", 'an array of shape (1, 2)')
+    """
+    import numpy as np
+
+    if isinstance(value, str) or np.ndim(value) == 0:
+        return repr(value)[:100]
+    return f"an array of shape {np.shape(value)}"
+
+
 def unknown_name(
     parameter: str, given: object, known: Iterable[str], short: Iterable[str] = ()
 ) -> ValueError:

@@ -2,9 +2,12 @@
 
 from math import e, inf, log, sqrt
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from polychotomy.codes import check_positive
 
 
 def risk_bound(
@@ -153,10 +156,8 @@ def multiclass_risk_bound(
     return n_classes * (margin_error + sqrt(8 * complexity / t))
 
 
-def check_bound_parameters(margin: object, delta: object) -> tuple[float, float]:
+def check_bound_parameters(margin: Any, delta: Any) -> tuple[float, float]:
     """Return margin and δ, or raise ValueError."""
-    if not isinstance(margin, Real) or not 0 < float(margin) < inf:
-        raise ValueError(f"The 'margin' parameter must be a positive number. Got {margin!r}.")
     if not isinstance(delta, Real) or not 0 < float(delta) < 1:
         raise ValueError(f"The 'delta' parameter must be a number between 0 and 1. Got {delta!r}.")
-    return float(margin), float(delta)
+    return check_positive("margin", margin), float(delta)

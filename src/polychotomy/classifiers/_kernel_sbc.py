@@ -3,7 +3,6 @@
 import sys
 import warnings
 from collections.abc import Sequence
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +11,8 @@ from sklearn.utils import check_random_state
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._reduction_classifier import ReductionClassifier
-from polychotomy.codes import Code, DistinctProblems, one_vs_rest
-from polychotomy.errors import unknown_name
+from polychotomy.codes import Code, DistinctProblems, check_positive, one_vs_rest
+from polychotomy.errors import shown_shortly, unknown_name
 from polychotomy.kernel import CouplingLearner, SharedKernelSVC, check_coupling, merged_problems
 from polychotomy.learners import NEGATIVES, Learner, Negatives, check_rows_differ
 from polychotomy.readout import Readout
@@ -296,9 +295,7 @@ default="class_frequencies"
         self.norm_ = float(np.sqrt(best.squared_norm))
 
     def _learners(self) -> dict[str, Any]:
-        svm_tol: Any = self.svm_tol
-        if not isinstance(svm_tol, Real) or not 0 < float(svm_tol) < np.inf:
-            raise ValueError(f"The 'svm_tol' parameter must be a positive number. Got {svm_tol!r}.")
+        svm_tol = check_positive("svm_tol", self.svm_tol)
         if isinstance(self.kernel, str) and self.kernel not in _KERNELS:
             raise unknown_name("kernel", self.kernel, _KERNELS)
         svm = SharedKernelSVC(
@@ -307,7 +304,7 @@ default="class_frequencies"
             self.gamma,
             self.degree,
             self.coef0,
-            tol=float(svm_tol),
+            tol=svm_tol,
             cache_size=self.cache_size,
             dtype=self.dtype,
             n_jobs=self.n_jobs,
@@ -369,7 +366,7 @@ def check_extensions(extensions: Any, classes: NDArray[Any]) -> list[Array]:
         if E.ndim != 2 or len(E) != k or not E.shape[1] or not np.isfinite(E).all():
             raise ValueError(
                 "Each of the 'extensions' must be a matrix of finite numbers with a row for each "
-                f"of {k} classes. Got {_words(extension)} for number {j}."
+                f"of {k} classes. Got {shown_shortly(extension)} for number {j}."
             )
         matrices.append(E)
     check_rows_differ(matrices, classes, "extensions")
@@ -385,12 +382,6 @@ def _sequence(given: Any, name: str) -> Any:
     if not len(given):
         raise ValueError(f"The {name!r} parameter must hold at least one matrix. Got none.")
     return given
-
-
-def _words(given: Any) -> str:
-    if isinstance(given, str) or np.ndim(given) == 0:
-        return repr(given)[:100]
-    return f"an array of shape {np.shape(given)} with such entries"
 
 
 def _write_solve(n_solves: int, objective: float) -> None:

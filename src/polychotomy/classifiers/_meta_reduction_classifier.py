@@ -22,6 +22,7 @@ from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._reduction_classifier import ReductionClassifier
 from polychotomy.codes import check_int
 from polychotomy.learners import Learner, check_learner, multi_output
+from polychotomy.linear import check_batch_classes
 from polychotomy.structures import ordered_categories, resolve_class_order
 from polychotomy.training import (
     FitProgress,
@@ -31,7 +32,6 @@ from polychotomy.training import (
     Reservoir,
     SeparateTrainer,
     Trainer,
-    batch_classes,
     check_data,
     check_labels,
     check_params,
@@ -90,7 +90,7 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         first = not self.__sklearn_is_fitted__()
         order = ordered_categories(y)
         X, y = check_data(self, X, y, reset=first)
-        known = batch_classes(classes, None if first else self.classes_)
+        known = check_batch_classes(classes, None if first else self.classes_)
         labels, indices = check_labels(y, known)
         params = check_params(self, "partial_fit", X, sample_weight, fit_params)
         problems = self._lay_out(labels, order, X, None, params) if first else self._problems

@@ -16,7 +16,7 @@ def export_command(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", help="Write here; by default beside the model.", metavar="FILE.onnx"
+            "--out", "-o", help="Write here; by default next to the model.", metavar="FILE.onnx"
         ),
     ] = None,
     opset: Annotated[

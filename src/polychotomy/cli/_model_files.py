@@ -102,7 +102,7 @@ def check_learner(name: str) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """Open a file beside `path` that takes its place when all has been written, and not before."""
+    """Open a temporary file that replaces `path` once all has been written, and not before."""
     check_can_write(path)
     with replacing(path) as beside, beside.open("wb") as file:
         yield file

@@ -1,5 +1,6 @@
-"""Validation of integer parameters."""
+"""Validation of numbers that are parameters."""
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,3 +16,12 @@ def check_int(parameter: str, value: Any, *, least: int = 1) -> int:
             f"Got {shown(value)} instead."
         )
     return int(value)
+
+
+def check_positive(parameter: str, value: Any) -> float:
+    """Return `value` as a positive and finite float, or raise ValueError."""
+    if not isinstance(value, Real) or not 0 < float(value) < np.inf:
+        raise ValueError(
+            f"The {parameter!r} parameter must be a positive number. Got {shown(value)}."
+        )
+    return float(value)

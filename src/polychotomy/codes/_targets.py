@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -133,3 +134,10 @@ class Targets:
         order = present[np.argsort(self.y[present], kind="stable")]
         borders = np.searchsorted(self.y[order], np.arange(1, len(self.columns)))
         return np.split(order, borders)
+
+
+def are_sides(targets: NDArray[Any]) -> bool:
+    """Return whether all entries are −1, 0 or +1."""
+    if targets.dtype == np.int8:  # quicker where there are many problems
+        return targets.size == 0 or (int(targets.min()) >= -1 and int(targets.max()) <= 1)
+    return bool(np.isin(targets, (-1, 0, 1)).all())

@@ -83,7 +83,7 @@ def solve_coupled(
 
 
 def _begin(rows: KernelRows, W: Array, coupling: Array, G: Array, F: Array) -> None:
-    """Bring the outputs to the coefficients to begin with."""
+    """Compute the outputs of the coefficients to begin with."""
     from polychotomy.kernel._compiled import add_coupled
 
     given = np.flatnonzero(W.any(axis=0))

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_sample_weight
 
 from polychotomy.arrays import Array, Matrix
-from polychotomy.errors import unknown_name
+from polychotomy.errors import shown_shortly, unknown_name
 from polychotomy.kernel._coupled import LARGEST_COUPLING
 from polychotomy.kernel._functions import resolve_gamma
 from polychotomy.kernel._joint_svc import JointSVC
@@ -205,7 +205,7 @@ def resolve_weights(
             raise ValueError(
                 "The 'weights' parameter must be 'learned', 'class_frequencies' or a number that "
                 f"is not negative for each of {n_bases} extensions, not all of them 0. "
-                f"Got {_words(weights)}."
+                f"Got {shown_shortly(weights)}."
             )
     return given * (radius / given.sum())
 
@@ -255,12 +255,6 @@ def _as_numbers(given: Any) -> Array:
         return np.asarray(given, dtype=float)
     except (TypeError, ValueError):
         return np.empty(0)
-
-
-def _words(given: Any) -> str:
-    if isinstance(given, str) or np.ndim(given) == 0:
-        return repr(given)[:100]
-    return f"an array of shape {np.shape(given)} with such entries"
 
 
 def _ignore(n_solves: int, objective: float) -> None:

@@ -26,7 +26,7 @@ _LEAST_VALUES = 2**22  # samples × problems × features from which "auto" takes
 
 @dataclass
 class State:
-    """Where all problems stand, on a device.
+    """The state of all problems, on a device.
 
     Attributes
     ----------

@@ -52,7 +52,7 @@ def solve_on_device(
 
 
 def _begin(rows: DeviceRows, problems: "JointProblem", start: csc_array | None) -> State:
-    """Return where the problems stand with the coefficients to begin with."""
+    """Return the state of the problems at the coefficients to begin with."""
     xp = rows.device.xp
     y = xp.ascontiguousarray(xp.asarray(problems.targets).T)
     c = xp.where(y == 0, 0.0, xp.asarray(np.asarray(problems.limits, dtype=float)).T)
@@ -66,7 +66,7 @@ def _begin(rows: DeviceRows, problems: "JointProblem", start: csc_array | None) 
 
 
 def _state(rows: DeviceRows, y: Any, c: Any, a: Any, M: Any, n_groups: int) -> State:
-    """Return where problems stand with coefficients `a`, or None for zeros."""
+    """Return the state of problems at coefficients `a`, or None for zeros."""
     xp = rows.device.xp
     G = xp.zeros(y.shape) if a is None else rows.times(y * a)
     largest = y.size if n_groups < len(y) else int((y != 0).sum(axis=1).max())

@@ -1,7 +1,6 @@
 """``SharedKernelSVC``: a binary kernel SVM that can train many problems on one kernel."""
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from polychotomy.arrays import Array
+from polychotomy.codes import are_sides, check_positive
 from polychotomy.errors import shown, unknown_name
 from polychotomy.kernel._concatenated import CONCATENATED, FACTORISING, ConcatenatedLearner
 from polychotomy.kernel._coupled import check_coupling
@@ -240,7 +240,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         self._check_numbers()
         X = check_samples(self, X)
         sides = np.asarray(targets)
-        if sides.ndim != 2 or len(sides) != X.shape[0] or not _are_sides(sides):
+        if sides.ndim != 2 or len(sides) != X.shape[0] or not are_sides(sides):
             raise ValueError(
                 f"The 'targets' parameter must hold −1, 0 and +1 in shape ({X.shape[0]}, "
                 f"n_problems). Got shape {sides.shape}."
@@ -379,10 +379,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         if self.cache_size != "auto":
             checked["cache_size"] = self.cache_size
         for name, value in checked.items():
-            if not isinstance(value, Real) or not 0 < float(value) < np.inf:
-                raise ValueError(
-                    f"The {name!r} parameter must be a positive number. Got {shown(value)}."
-                )
+            check_positive(name, value)
 
     def _check_parameters(self, X: Any, scale: float = 1.0) -> Kernel:
         """Return the kernel, or raise ValueError; `scale` is what its values are multiplied by."""
@@ -438,12 +435,6 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         self.dual_objective_ = float(solution.objectives[index])
         self.duality_gap_ = float(solution.gaps[index])
         return self
-
-
-def _are_sides(targets: NDArray[Any]) -> bool:
-    if targets.dtype == np.int8:  # quicker where there are many problems
-        return targets.size == 0 or (int(targets.min()) >= -1 and int(targets.max()) <= 1)
-    return bool(np.isin(targets, (-1, 0, 1)).all())
 
 
 def _ignore(s: int) -> None:

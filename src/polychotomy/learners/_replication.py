@@ -1,7 +1,6 @@
 """Ways to replicate samples for a single binary classifier, as values."""
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from polychotomy.codes import (
     Code,
     available_codes,
     check_ordered,
+    check_positive,
     check_rows,
     make_code,
     one_vs_one,
@@ -82,10 +82,7 @@ class Concatenated(Appending):
 
         `order` has the class of each row of a matrix, by default that of its own number.
         """
-        scale: Any = self.scale
-        if not isinstance(scale, Real) or not 0 < float(scale) < np.inf:
-            raise ValueError(f"The 'scale' parameter must be a positive number. Got {scale!r}.")
-        E = float(scale) * resolve_extension(self.extension, classes, rng)
+        E = check_positive("scale", self.scale) * resolve_extension(self.extension, classes, rng)
         if order is None:
             check_ordered(self.extension, classes)
         else:

@@ -82,7 +82,7 @@ def parts_of(columns: NDArray[Any]) -> Indices:
 
 
 def check_batch_classes(classes: Any, known: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the labels of all batches; `known` are those of the first. Or raise ValueError."""
+    """Return the labels of all batches, `known` from the first; raise ValueError for others."""
     if known is None and classes is None:
         raise ValueError(
             "The 'classes' parameter must hold all labels in the first call to partial_fit."

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils import compute_class_weight
 
 from polychotomy.arrays import Array, Indices, Matrix
+from polychotomy.codes import are_sides
 from polychotomy.errors import shown
 
 
@@ -96,7 +97,7 @@ def find_patterns(targets: ArrayLike, n: int) -> tuple[Matrix, Indices]:
     n rows of −1, 0 and +1.
     """
     given = np.asarray(targets)
-    if given.ndim != 2 or len(given) != n or not given.shape[1] or not _are_sides(given):
+    if given.ndim != 2 or len(given) != n or not given.shape[1] or not are_sides(given):
         raise ValueError(
             f"The 'targets' parameter must hold −1, 0 and +1 in shape ({n}, n_problems), with a "
             f"problem or more. Got shape {given.shape}."
@@ -125,12 +126,6 @@ def check_range(X: Any, weight: float, largest: float) -> None:
             f"{largest:.1g}. The largest feature is {size:.1g}, and C times the sum of all weights "
             f"{weight:.1g}: scale the features, for instance by a StandardScaler."
         )
-
-
-def _are_sides(targets: NDArray[Any]) -> bool:
-    if targets.dtype == np.int8:  # quicker where there are many problems
-        return targets.size == 0 or (int(targets.min()) >= -1 and int(targets.max()) <= 1)
-    return bool(np.isin(targets, (-1, 0, 1)).all())
 
 
 def side_factors(

@@ -1,7 +1,6 @@
 """``SharedLinear``: a linear classifier that trains all problems of a code at once."""
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from polychotomy.arrays import Array, Indices, Matrix
-from polychotomy.codes import check_int
+from polychotomy.codes import check_int, check_positive
 from polychotomy.errors import shown, unknown_name
 from polychotomy.linear._batch_moments import BatchMoments, check_batch_classes
 from polychotomy.linear._column_training import ColumnTraining
@@ -398,11 +397,7 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         if not isinstance(self.loss, str) or self.loss not in _INTERCEPTS:
             raise unknown_name("loss", self.loss, _INTERCEPTS)
         for name in ("C", "tol"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 < float(value) < np.inf:
-                raise ValueError(
-                    f"The {name!r} parameter must be a positive number. Got {shown(value)}."
-                )
+            check_positive(name, getattr(self, name))
         check_int("max_iter", self.max_iter, least=1)
         return ColumnTraining(self.loss, float(self.tol), int(self.max_iter), self.n_jobs)
 

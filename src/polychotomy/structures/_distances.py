@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.errors import unknown_name
@@ -119,7 +118,7 @@ def _nearest(X: Any, part: Any) -> Array:
     """Return the distance from each sample to the nearest sample of `part`."""
     from scipy.spatial import KDTree
 
-    if issparse(X):
+    if _is_sparse(X):
         return _nearest_by_products(X, part, 0.0)
     if X.shape[1] <= _TREE_FEATURES and len(part) >= _TREE_SAMPLES:
         return np.asarray(KDTree(part).query(X)[0])
@@ -134,27 +133,33 @@ def _nearest_by_products(X: Any, part: Any, centre: Any) -> Array:
     from scipy.spatial.distance import cdist
 
     nearest = np.empty(X.shape[0])
-    centred = part if issparse(part) else part - centre
+    centred = part if _is_sparse(part) else part - centre
     squares = _squares(centred)
     size = max(1, _BLOCK_DISTANCES // part.shape[0])
     for start in range(0, X.shape[0], size):
         block = X[start : start + size]
-        moved = block if issparse(block) else block - centre
+        moved = block if _is_sparse(block) else block - centre
         products = moved @ centred.T
-        products = products.toarray() if issparse(products) else products
+        products = products.toarray() if _is_sparse(products) else products
         found = (squares - 2 * products).argmin(axis=1)
         exact = _squares(block - part[found])
         error = 1e-14 * (_squares(moved) + squares[found])
         unsure = np.flatnonzero((error > 1e-9 * exact) & (exact > 0))
-        if unsure.size and not issparse(X):
+        if unsure.size and not _is_sparse(X):
             exact[unsure] = cdist(block[unsure], part, "sqeuclidean").min(axis=1)
         nearest[start : start + size] = np.sqrt(exact)
     return nearest
 
 
+def _is_sparse(X: Any) -> bool:
+    from scipy.sparse import issparse
+
+    return bool(issparse(X))
+
+
 def _squares(rows: Any) -> Array:
     """Return the squared length of each row."""
-    if issparse(rows):
+    if _is_sparse(rows):
         return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", rows, rows)
 
@@ -175,7 +180,7 @@ def centroid(X: Any, y: Indices, weight: Array) -> Array:
     from scipy.spatial.distance import pdist, squareform
 
     total, means = class_means(X, y, weight)
-    if issparse(X):
+    if _is_sparse(X):
         lengths = np.bincount(y, weights=weight * _squares(X))
         scatter = np.maximum(lengths - total * _squares(means), 0)
         scatter[scatter <= 1e-12 * lengths] = 0
@@ -252,7 +257,7 @@ def confusion(X: Any, y: Indices, weight: Array) -> Array:
 
 def _classify(X: Any, y: Indices, weight: Array, X_test: Any) -> Indices:
     """Return the predictions of a linear discriminant, with unit covariance for sparse X."""
-    if issparse(X):
+    if _is_sparse(X):
         total, means = class_means(X, y, weight)
         weights: NDArray[Any] = means
     else:
@@ -284,7 +289,7 @@ DISTANCES: dict[str, Callable[[Any, Indices, Array], Array]] = {
 def check_samples(X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Any, Indices, Array]:
     """Return X as numbers, class indices and weights, without samples of weight 0."""
     try:
-        X = X.tocsr().astype(float) if issparse(X) else np.asarray(X, dtype=float)
+        X = X.tocsr().astype(float) if _is_sparse(X) else np.asarray(X, dtype=float)
     except (TypeError, ValueError) as error:
         raise type(error)(
             f"Distances between classes need numbers: {error}. Encode X first, or use a structure "
@@ -296,8 +301,8 @@ def check_samples(X: Any, y: ArrayLike, sample_weight: Any) -> tuple[Any, Indice
             "X must have shape (n_samples, n_features) and y a label for each sample. "
             f"Got shapes {X.shape} and {labels.shape}."
         )
-    X = X if issparse(X) else _fill_in(X)
-    if not np.isfinite(X.data if issparse(X) else X).all():
+    X = X if _is_sparse(X) else _fill_in(X)
+    if not np.isfinite(X.data if _is_sparse(X) else X).all():
         raise ValueError(
             "Distances between classes need finite numbers, and X contains infinity (or is sparse "
             "and contains NaN). Replace them, or use a structure that needs no distances, such as "

@@ -3,7 +3,6 @@
 from polychotomy.training._cost_of_pairs import refuse_pairs
 from polychotomy.training._inputs import (
     Params,
-    batch_classes,
     check_data,
     check_labels,
     check_own_weights,
@@ -48,7 +47,6 @@ __all__ = [
     "SeparatelyTrained",
     "TrainedProblems",
     "Trainer",
-    "batch_classes",
     "check_data",
     "check_labels",
     "check_own_weights",

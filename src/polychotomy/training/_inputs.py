@@ -112,21 +112,6 @@ def check_labels(
     return found, indices
 
 
-def batch_classes(given: Any, known: NDArray[Any] | None) -> NDArray[Any]:
-    """Return the classes of all batches: those given in the first call to ``partial_fit``."""
-    if given is None and known is None:
-        raise ValueError(
-            "The 'classes' parameter must hold all labels in the first call to partial_fit."
-        )
-    classes = np.asarray(known if given is None else np.unique(given))
-    if known is not None and not np.array_equal(classes, known):
-        raise ValueError(
-            "The 'classes' parameter must hold the same labels in every call to partial_fit, or "
-            "be left out after the first."
-        )
-    return classes
-
-
 def check_params(
     classifier: Any, method: str, X: Any, sample_weight: Any, params: Params
 ) -> Params:

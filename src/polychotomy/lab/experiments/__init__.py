@@ -1,6 +1,6 @@
 """The papers' experiments: their methods, data, protocols and statistics, to be run again.
 
-``get("sbc-2").plan()`` holds the cells, its ``figures`` puts ours beside what was published. One
+``get("sbc-2").plan()`` holds the cells, its ``figures`` compares ours with what was published. One
 module for each paper; a new experiment is an :class:`Experiment` there and a line below.
 """
 

@@ -25,7 +25,7 @@ _SVM_SETS = (
     *("dermatology", "satimage", "glass", "ecoli", "pendigits", "yeast", "vowel", "soybean"),
 )
 _CHOICES = (
-    "Only what the slides tell of the paper is known here. They name neither parameters of the "
+    "Only what the slides say of the paper is known here. They name neither parameters of the "
     "learners beyond degree and stumps, nor a preparation of the features.",
     "Ten-fold cross-validation is stratified, and tests every sample; the printed errors are of "
     "ten parts of ⌊n/10⌋.",
@@ -64,7 +64,7 @@ def _load(name: str) -> Samples:
     return Samples.of(datasets.load(name, paper=None if name == "audiology" else "allwein"))
 
 
-# The synthetic data: of each number of classes several draws, told as one.
+# The synthetic data: of each number of classes several draws, reported as one.
 
 _N_DRAWS = 10
 _BANDS = {
@@ -101,7 +101,7 @@ def _band_methods(_: Samples, seed: int) -> list[Contestant]:
 
 
 def _of_draws(results: FinishedCells, cell: published.PublishedCell) -> list[Cell]:
-    """Return the cells of all draws of a number of classes; none but for the first's name."""
+    """Return the cells of all draws of a number of classes; none for names other than the first."""
     names = next((names for names in _BANDS.values() if names[0] == cell.data_set), ())
     return [found for name in names for found in results.of(name, cell.method)]
 
@@ -165,7 +165,7 @@ EXPERIMENTS = (
             "As many samples are tested as are trained on, 100 for each class on average.",
             "A threshold t answers +1 if |x| < t, never the other way round, as it is written, and "
             "t can be 0 or infinite. In each round it is the one with the least weighted error.",
-            "Loss-based decoding goes by the exponential loss.",
+            "Loss-based decoding uses the exponential loss.",
         ),
         load=_draw_bands,
     ),

@@ -68,7 +68,7 @@ class Experiment:
         ``quantity(results, cell)`` returns our value of what the published cell shows, or None if
         what it needs was not run. Quantities of a table that are not here are not reproduced.
     further : tuple of str
-        Quantities to be told of methods for which the paper prints none.
+        Quantities to report for methods for which the paper prints none.
     protocol : str or mapping of str to str
         As in :class:`~polychotomy.evaluate.Schedule`, for all data sets or for each.
     tuning, preparation : str
@@ -152,7 +152,7 @@ class Experiment:
         return chosen
 
     def _outline(self, name: str) -> Samples:
-        """Return what methods go by, name and classes, without the samples of known data sets."""
+        """Return the name and the classes, without the samples of known data sets."""
         known = {each.name: each.classes for each in datasets.available()}
         if name not in known:  # drawn by a formula
             return self.load_samples(name)
@@ -178,7 +178,7 @@ class Experiment:
         return Samples.of(datasets.load(name, paper=self.paper))
 
     def figures(self, cells: Iterable[Cell]) -> list[Figure]:
-        """Return the published figures for which there are cells, with ours beside them.
+        """Return the published figures for which there are cells, with ours.
 
         Parameters
         ----------

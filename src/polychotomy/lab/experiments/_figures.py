@@ -1,4 +1,4 @@
-"""A published figure with ours beside it."""
+"""A published figure and ours."""
 
 import csv
 from collections.abc import Iterable
@@ -43,7 +43,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Figure:
-    """A published figure with ours beside it.
+    """A published figure and ours.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Figure:
 
 
 def compare(cell: published.PublishedCell, ours: Estimate, of_folds: int) -> Figure:
-    """Put our value beside a published one."""
+    """Compare our value with a published one."""
     if ours.n_folds == of_folds:
         agrees = _agrees(cell, ours)
     else:

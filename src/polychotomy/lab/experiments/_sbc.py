@@ -35,7 +35,7 @@ _FOLD_QUANTITIES: Mapping[str, Quantity] = {
 _CHOICES = (
     "Ten-fold cross-validation is stratified; the papers say only that parts are of equal size.",
     "The search goes on as the papers describe it, from σ = C = 1 by factors of two, each until "
-    "three steps bring nothing; of equal errors it takes the smoother model.",
+    "three steps gain nothing; of equal errors it takes the smoother model.",
     "Indicators of nominal values are standardised like numbers; a missing value of a nominal "
     "feature is a value of its own, and one of a number the mean.",
     "ECOC is decoded by Hamming distances, as the papers describe the basic scheme; which decoding "
@@ -242,7 +242,7 @@ EXPERIMENTS = (
         choices=(
             *_CHOICES,
             "σ and C are those tuned with all replicas; the paper does not say.",
-            "Beside random negatives, near and hard ones, which the paper leaves as a question.",
+            "Besides random negatives, near and hard ones, which the paper leaves as a question.",
         ),
     ),
     _experiment(

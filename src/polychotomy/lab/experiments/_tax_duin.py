@@ -1,4 +1,4 @@
-"""The experiment of Tax and Duin: votes with rejects beside probabilities, by linear learners."""
+"""The experiment of Tax and Duin: votes with rejects, and probabilities, by linear learners."""
 
 from collections.abc import Mapping
 from typing import Any

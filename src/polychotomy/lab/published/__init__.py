@@ -1,6 +1,6 @@
 """What the papers published: every table of the five, cell by cell, as it was printed.
 
-Figures for setting one's own beside, in one form for all papers. Printed values are kept even where
+Figures to compare one's own with, in one form for all papers. Printed values are kept even where
 they look wrong; a note then says why.
 
 Allwein, Schapire and Singer

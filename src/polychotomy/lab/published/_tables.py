@@ -1,4 +1,4 @@
-"""Reading the tables; the data are in the CSV files beside, one for each paper."""
+"""Reading the tables; the data are in the CSV files here, one for each paper."""
 
 import csv
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ several at once; then x moves to the minimum on the support, and points that rea
 leave it. The factor UᵀU of the support's Gram matrix follows by one column for a point that joins
 and by Givens rotations for one that leaves, so that a change costs m² operations, and the slopes of
 all k points in d dimensions k·d. Each round decreases the objective, so the method ends. Stopping
-rule: no y_c is below −1e-11, but for points that are within 3e-6 of the span of the support, which
+rule: no y_c is below −1e-11, except for points within 3e-6 of the span of the support, which
 do not join it: their slopes may be as small as −1e-5.
 """
 
