@@ -1,5 +1,7 @@
 """Types of the arrays that all packages exchange."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,3 +13,9 @@ Indices = NDArray[np.intp]
 
 Matrix = NDArray[np.int8]
 """Entries −1, 0 and +1: codes and targets."""
+
+Mask = NDArray[np.bool_]
+"""Which samples, classes or problems."""
+
+Folds = Sequence[tuple[Indices, Indices]]
+"""The samples to train on and those to test on, for each fold."""

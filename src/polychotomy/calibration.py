@@ -4,7 +4,7 @@ Every calibrator is fitted to outputs, the sides they belong to and weights, and
 of outputs. A new one is a function and a line in ``CALIBRATIONS``.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from warnings import warn
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from polychotomy.arrays import Array, Indices
+from polychotomy.arrays import Array, Folds, Indices
 from polychotomy.errors import unknown_name
 
 __all__ = [
@@ -253,9 +253,7 @@ def folds(cv: Any, X: Any, y: Indices, classes: NDArray[Any]) -> Iterator[tuple[
             yield np.flatnonzero(fold != number), np.flatnonzero(fold == number)
 
 
-def check_folds(
-    splits: Sequence[tuple[Indices, Indices]], y: Indices, classes: NDArray[Any]
-) -> None:
+def check_folds(splits: Folds, y: Indices, classes: NDArray[Any]) -> None:
     """Raise ValueError unless every class is in the training part of each fold."""
     for number, (training, _) in enumerate(splits):
         missing = np.setdiff1d(np.arange(len(classes)), y[training])

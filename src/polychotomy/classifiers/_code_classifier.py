@@ -6,14 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, get_tags
 
-from polychotomy.arrays import Array, Indices
+from polychotomy.arrays import Array, Folds, Indices
 from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
 from polychotomy.codes import Code, check_ordered, resolve_code
 from polychotomy.errors import unknown_name
 from polychotomy.learners import Learner
 from polychotomy.structures import class_distances, ordered_categories, single_node
 from polychotomy.training import (
-    Folds,
     KnownOutputs,
     Params,
     Problems,

@@ -86,7 +86,7 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         -------
         self
         """
-        self._learners()
+        learners = self._learners()
         first = not self.__sklearn_is_fitted__()
         order = ordered_categories(y)
         X, y = check_data(self, X, y, reset=first)
@@ -94,7 +94,7 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         labels, indices = check_labels(y, known)
         params = check_params(self, "partial_fit", X, sample_weight, fit_params)
         problems = self._lay_out(labels, order, X, None, params) if first else self._problems
-        factor = class_weights(self, labels, indices)
+        factor = class_weights(self, learners, labels, indices)
         reservoir, kept = self._hold_out(X, indices, len(labels), weigh(params, factor))
         X, indices, params, factor = part_of_batch(X, indices, params, factor, kept)
         routed = self._route("partial_fit", params, factor)

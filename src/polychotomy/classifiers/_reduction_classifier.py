@@ -107,13 +107,15 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         self
         """
         with unless_fit_fails(self):
-            self._learners()
+            learners = self._learners()
             order = ordered_categories(y)
             X, y = check_data(self, X, y, numeric=self._numeric)
             classes, indices = check_labels(y)
             params = check_params(self, "fit", X, sample_weight, fit_params)
-            factor = class_weights(self, classes, indices, params.get("sample_weight"))
-            problems = self._lay_out(classes, order, X, indices, weigh(params, factor))
+            given = params.get("sample_weight")
+            factor = class_weights(self, learners, classes, indices, given)
+            weighed = weigh(params, factor)
+            problems = self._lay_out(classes, order, X, indices, weighed)
             trainer = self._choose_trainer(problems, self._route("fit", params, factor))
             readout = self._choose_readout(problems, trainer)
             splits = None
@@ -127,7 +129,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 ask = Asking(trained, X)
                 readout = readout.calibrated(trained.counts.samples, held_out, ask)
                 if readout.rules[0] == "class_means":
-                    weight = weigh(params, factor).get("sample_weight")
+                    weight = weighed.get("sample_weight")
                     readout = with_class_means(readout, ask, indices, weight, held_out)
             return self._keep(problems, trained, readout)
 

@@ -1,12 +1,11 @@
 """Rejection: the rules of Tax and Duin, section 2.1, for answering "don't know"."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from polychotomy.arrays import Mask
 from polychotomy.codes import Code
 from polychotomy.decoding._rules import count_votes
-
-Mask = NDArray[np.bool_]
 
 
 def accepted_by_votes(outputs: ArrayLike, code: Code | ArrayLike) -> Mask:

@@ -16,7 +16,7 @@ from polychotomy.assess import average_ranks, corrected_resampled_t, holm, iman_
 from polychotomy.evaluate._cell import Cell
 from polychotomy.reductions import available_reductions, is_baseline
 
-Folds = Mapping[str, Sequence[Cell]]
+CellsByMethod = Mapping[str, Sequence[Cell]]
 """The cells of each method, of the same folds in the same order."""
 
 ROUNDING = 1e-9
@@ -53,7 +53,9 @@ class Differences:
     worse_on: Mapping[str, int] | None
 
 
-def judge(by_data_set: Sequence[Folds], alpha: float) -> tuple[Differences, list[Folds]]:
+def judge(
+    by_data_set: Sequence[CellsByMethod], alpha: float
+) -> tuple[Differences, list[CellsByMethod]]:
     """Return how the methods compare, and the cells of those that were compared."""
     if not by_data_set:
         raise ValueError("There must be at least one finished cell to summarise.")
@@ -64,11 +66,11 @@ def judge(by_data_set: Sequence[Folds], alpha: float) -> tuple[Differences, list
         if not complete:
             raise ValueError("Nothing but a baseline was computed, so nothing can be recommended.")
         names = list(complete[0])[:1]
-    compared: list[Folds] = [{name: folds[name] for name in names} for folds in complete]
+    compared: list[CellsByMethod] = [{name: folds[name] for name in names} for folds in complete]
     return compare(compared, alpha, several=len(by_data_set) > 1), compared
 
 
-def _complete(methods: Folds) -> Folds:
+def _complete(methods: CellsByMethod) -> CellsByMethod:
     """Return the methods that have all folds that any has, without baselines."""
     folds = {name: [cell.fold for cell in cells] for name, cells in methods.items()}
     all_folds = max(folds.values(), key=len)
@@ -113,7 +115,7 @@ def _place(method: str) -> tuple[int, str]:
     return known.index(name) if name in known else len(known), method
 
 
-def compare(data_sets: Sequence[Folds], alpha: float, *, several: bool) -> Differences:
+def compare(data_sets: Sequence[CellsByMethod], alpha: float, *, several: bool) -> Differences:
     """Compare methods, the same on all data sets, with the best of them."""
     names = list(data_sets[0])
     errors = np.array(
@@ -145,7 +147,7 @@ def compare(data_sets: Sequence[Folds], alpha: float, *, several: bool) -> Diffe
     )
 
 
-def _fold_test(best: str, folds: Folds, alpha: float) -> tuple[dict[str, float], str]:
+def _fold_test(best: str, folds: CellsByMethod, alpha: float) -> tuple[dict[str, float], str]:
     """Compare methods with the best on one data set.
 
     With several folds by the one-sided t-test of their scores, with the variance corrected for what
@@ -165,7 +167,7 @@ def _fold_test(best: str, folds: Folds, alpha: float) -> tuple[dict[str, float],
     return _pvalues_against(best, folds), words
 
 
-def _pvalues_against(control: str, folds: Folds) -> dict[str, float]:
+def _pvalues_against(control: str, folds: CellsByMethod) -> dict[str, float]:
     """Return the p-value of each other method being worse than one, on one data set."""
     test = _mcnemar if _by_predictions(folds) else _corrected_t
     return {name: test(folds[control], folds[name]) for name in folds if name != control}
@@ -190,7 +192,7 @@ def _rank_test(errors: Array, names: Sequence[str], alpha: float) -> tuple[dict[
 
 
 def _count_differences(
-    best: str, data_sets: Sequence[Folds], level: float
+    best: str, data_sets: Sequence[CellsByMethod], level: float
 ) -> tuple[Counter[str], Counter[str]]:
     """Return on how many data sets each method is significantly worse, and better, than one.
 
@@ -207,7 +209,7 @@ def _count_differences(
     return worse, better
 
 
-def _by_predictions(folds: Folds) -> bool:
+def _by_predictions(folds: CellsByMethod) -> bool:
     """Whether there is a single test part, and the score is the accuracy."""
     cells = [cell for some in folds.values() for cell in some]
     if len(cells) > len(folds):

@@ -1,6 +1,6 @@
 """Cross-validated searches in which all folds of an attempt are trained at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 
-from polychotomy.arrays import Indices
+from polychotomy.arrays import Folds, Indices
 from polychotomy.evaluate._shared_training import is_numbers
 
 
@@ -25,7 +25,7 @@ class FoldTraining:
         The samples to train on and those to test on.
     """
 
-    def __init__(self, X: Any, y: Any, folds: Sequence[tuple[Indices, Indices]]) -> None:
+    def __init__(self, X: Any, y: Any, folds: Folds) -> None:
         self.X, self.y, self.folds = X, np.asarray(y), folds
         self._last: tuple[str, Any] | None = None
 

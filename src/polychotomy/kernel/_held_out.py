@@ -1,6 +1,5 @@
 """Outputs for held-out samples on a GPU: the problems of all folds as columns of one solve."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -8,14 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.arrays import Array, Indices
+from polychotomy.arrays import Array, Folds, Indices
 from polychotomy.kernel._device import to_host
 from polychotomy.kernel._device_solver import outputs_on_device
 from polychotomy.kernel._functions import Kernel
 from polychotomy.kernel._joint_problem import Solver
 from polychotomy.kernel._kernel_store import KernelStore, active_store
-
-Folds = Sequence[tuple[Indices, Indices]]
 
 
 def held_out_outputs(

@@ -11,14 +11,14 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from polychotomy.arrays import Array
+from polychotomy.arrays import Array, Folds
 from polychotomy.codes import are_sides, check_positive
 from polychotomy.errors import shown, unknown_name
 from polychotomy.kernel._concatenated import CONCATENATED, FACTORISING, ConcatenatedLearner
 from polychotomy.kernel._coupled import check_coupling
 from polychotomy.kernel._device import Device, to_host
 from polychotomy.kernel._functions import Kernel, check_kernel, resolve_gamma
-from polychotomy.kernel._held_out import Folds, held_out_outputs
+from polychotomy.kernel._held_out import held_out_outputs
 from polychotomy.kernel._joint_problem import JointProblem, Solver, solve
 from polychotomy.kernel._joint_svc import JointSVC
 from polychotomy.kernel._kernel_samples import check_samples, device_for, outputs_of

@@ -63,9 +63,10 @@ class MultiOutputModel:
     def outputs(self, X: Any, kind: str = "margin") -> Array:
         """Return the outputs of all problems, shape (n_samples, n_problems)."""
         outputs = np.empty((X.shape[0], len(self.places)))
-        models = {id(model): model for model, _ in self.places}
-        for key, model in models.items():
-            own = [s for s, (each, _) in enumerate(self.places) if id(each) == key]
+        problems: dict[Any, list[int]] = {}
+        for s, (model, _) in enumerate(self.places):
+            problems.setdefault(model, []).append(s)
+        for model, own in problems.items():
             outputs[:, own] = model.outputs(X, kind)[:, [self.places[s][1] for s in own]]
         return outputs
 

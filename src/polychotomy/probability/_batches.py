@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from polychotomy.arrays import Array
+from polychotomy.arrays import Array, Mask
 from polychotomy.codes import Code
 from polychotomy.parallel import map_tasks
 from polychotomy.probability._least_norm import (
-    Mask,
     projector,
     take_least_norm_on_face,
     take_least_norms,

@@ -6,18 +6,15 @@ is solved: in the entries of p that are 0 (``_compiled``), or in the multipliers
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, qr
 
-from polychotomy.arrays import Array
+from polychotomy.arrays import Array, Mask
 
 _STEPS = 30
 _TOLERANCE = 1e-12
 _RIDGE = 1e-13
 _SUFFICIENT = 1e-4
 _ROUNDING = 1e-15
-
-Mask = NDArray[np.bool_]
 
 
 def projector(C: Array) -> Array:

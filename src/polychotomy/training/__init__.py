@@ -16,7 +16,6 @@ from polychotomy.training._joint_trainer import GatheredModel, JointlyTrained, J
 from polychotomy.training._problems import (
     Asking,
     Counts,
-    Folds,
     HeldOut,
     KnownOutputs,
     Problems,
@@ -33,7 +32,6 @@ __all__ = [
     "Asking",
     "Counts",
     "FitProgress",
-    "Folds",
     "GatheredModel",
     "HeldOut",
     "JointTrainer",

@@ -128,14 +128,18 @@ def check_params(
 
 
 def class_weights(
-    classifier: Any, classes: NDArray[Any], y: Indices, sample_weight: Any = None
+    classifier: Any,
+    learners: Mapping[str, Any],
+    classes: NDArray[Any],
+    y: Indices,
+    sample_weight: Any = None,
 ) -> Array | None:
     """Return the factor of each sample by the 'class_weight' of a classifier, None if it has none.
 
     Raises ValueError for a wrong one, and for a learner whose own 'class_weight' names the classes:
     it knows only the two sides of each problem.
     """
-    for learner in classifier._learners().values():
+    for learner in learners.values():
         check_own_weights(learner, classes, type(classifier).__name__)
     given = classifier.class_weight
     if given is None:

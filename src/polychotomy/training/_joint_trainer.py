@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing, get_tags
 
-from polychotomy.arrays import Array, Indices, Matrix
+from polychotomy.arrays import Array, Folds, Indices, Matrix
 from polychotomy.calibration import check_folds
 from polychotomy.codes import DistinctProblems, Targets
 from polychotomy.kernel import rows_kept, to_host
@@ -18,7 +18,6 @@ from polychotomy.parallel import map_tasks
 from polychotomy.training._inputs import check_held_out_room, check_total_weights
 from polychotomy.training._problems import (
     Counts,
-    Folds,
     HeldOut,
     Problems,
 )

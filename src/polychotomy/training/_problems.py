@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from polychotomy.arrays import Array, Indices
+from polychotomy.arrays import Array, Folds, Indices
 from polychotomy.codes import Code, DistinctProblems, Targets, describe_problems
 from polychotomy.learners import Says
 from polychotomy.structures import Node
-
-Folds = Sequence[tuple[Indices, Indices]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _check_method_params
 
-from polychotomy.arrays import Array, Indices, Matrix
+from polychotomy.arrays import Array, Folds, Indices, Matrix
 from polychotomy.codes import Code, DistinctProblems, Targets, distinct_problems
 from polychotomy.kernel import count_threads
 from polychotomy.learners import Learner, Says, TrainedProblem, problem_seeds
@@ -17,7 +17,6 @@ from polychotomy.parallel import map_tasks, uses_cluster
 from polychotomy.training._inputs import check_held_out_room, check_total_weights
 from polychotomy.training._problems import (
     Counts,
-    Folds,
     HeldOut,
     Problems,
 )
