@@ -10,6 +10,7 @@ from sklearn.svm import SVC
 
 from polychotomy import CodeClassifier, SharedKernelSVC, TreeClassifier
 from polychotomy.calibration import Sigmoid, folds
+from polychotomy.codes import describe_problems
 from polychotomy.learners import Learner
 from polychotomy.readout import Readout
 from polychotomy.structures import single_node
@@ -33,7 +34,8 @@ def samples(k, seed):
 
 
 def problems_of(code):
-    return Problems(np.arange(code.n_classes), code, single_node(code))
+    classes = np.arange(code.n_classes)
+    return Problems(classes, code, single_node(code), describe_problems(code.matrix, classes))
 
 
 def trained(trainer, problems, X, y, splits):

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from polychotomy import CodeClassifier
-from polychotomy.codes import one_vs_one
+from polychotomy.codes import describe_problems, one_vs_one
 from polychotomy.learners import Learner
 from polychotomy.structures import single_node
 from polychotomy.training import FitProgress, Problems, SeparateTrainer, check_labels
@@ -26,7 +26,8 @@ def samples(rng):
 
 
 def problems():
-    return Problems(np.arange(K), CODE, single_node(CODE))
+    classes = np.arange(K)
+    return Problems(classes, CODE, single_node(CODE), describe_problems(CODE.matrix, classes))
 
 
 def progress():

@@ -1,4 +1,4 @@
-"""The scikit-learn estimators, and what others need of them."""
+"""The scikit-learn estimators, and functions that take any of them."""
 
 from polychotomy.classifiers._code_classifier import CodeClassifier
 from polychotomy.classifiers._comparable import (

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state, get_tags
 
 from polychotomy.arrays import Array, Folds, Indices
 from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
-from polychotomy.codes import Code, check_ordered, resolve_code
+from polychotomy.codes import Code, check_ordered, describe_problems, resolve_code
 from polychotomy.errors import unknown_name
 from polychotomy.learners import Learner
 from polychotomy.structures import class_distances, ordered_categories, single_node
@@ -254,7 +254,7 @@ default="one_vs_one"
             check_ordered(self.code, classes)
         elif order is not None:
             flat = code.reordered(nodes[0].child)
-        return Problems(classes, flat, nodes)
+        return Problems(classes, flat, nodes, describe_problems(flat.columns, classes))
 
     def _choose_trainer(
         self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False

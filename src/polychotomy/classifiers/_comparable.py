@@ -1,4 +1,4 @@
-"""What others need of any classifier: its code, cost and parts, other readouts of one training."""
+"""Functions that take any classifier: its code, cost and parts, other readouts of one training."""
 
 from copy import copy
 from dataclasses import dataclass

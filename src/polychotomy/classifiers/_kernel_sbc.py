@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._reduction_classifier import ReductionClassifier
-from polychotomy.codes import Code, DistinctProblems, check_positive, one_vs_rest
+from polychotomy.codes import Code, DistinctProblems, check_positive, describe_problems, one_vs_rest
 from polychotomy.errors import shown_shortly, unknown_name
 from polychotomy.kernel import CouplingLearner, SharedKernelSVC, check_coupling, merged_problems
 from polychotomy.learners import NEGATIVES, Learner, Negatives, check_rows_differ
@@ -249,7 +249,7 @@ default="class_frequencies"
         self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
     ) -> Problems:
         code = self._code_for(classes, None)
-        return Problems(classes, code, single_node(code))
+        return Problems(classes, code, single_node(code), describe_problems(code.columns, classes))
 
     def _choose_trainer(
         self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False

@@ -1,4 +1,4 @@
-"""What classifiers share whose binary classifier is a parameter: batches, metadata, trainers."""
+"""Base class of classifiers whose binary classifier is a parameter."""
 
 from numbers import Integral
 from typing import Any, Self

@@ -1,4 +1,4 @@
-"""What all classifiers share: training, predictions, probabilities and rejection."""
+"""Base class of all classifiers: training, predictions, probabilities and rejection."""
 
 import warnings
 from abc import abstractmethod

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
-from polychotomy.codes import Code, DistinctProblems
+from polychotomy.codes import Code, DistinctProblems, describe_problems
 from polychotomy.errors import unknown_name
 from polychotomy.kernel import SharedKernelSVC
 from polychotomy.learners import (
@@ -214,8 +214,9 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         order = self._order(order, classes, X, y, params)
         replicas = self._replication().replicas(classes, rng, order)
         code = replicas.code if len(classes) > 2 else Code([[-1], [1]], name="binary")
+        names = describe_problems(code.columns, classes)
         seed = None if self.random_state is None else int(rng.randint(2**31))
-        return ReplicatedProblems(classes, code, single_node(code), replicas, seed)
+        return ReplicatedProblems(classes, code, single_node(code), names, replicas, seed)
 
     def _choose_trainer(
         self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False

@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 
 from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
-from polychotomy.codes import Code, one_vs_one
+from polychotomy.codes import Code, describe_problems, one_vs_one
 from polychotomy.errors import unknown_name
 from polychotomy.learners import Learner, check_learner, with_options
 from polychotomy.readout import NO_PROBABILITIES, Readout
@@ -298,7 +298,9 @@ class TreeClassifier(MetaReductionClassifier):
             order=self._order(order, classes, X, y, params),
         )
         matrix, nodes = lay_out(structure, {c: r for r, c in enumerate(classes.tolist())})
-        return StructuredProblems(classes, Code(matrix), nodes, structure)
+        return StructuredProblems(
+            classes, Code(matrix), nodes, describe_problems(matrix, classes), structure
+        )
 
     def _choose_trainer(
         self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False

@@ -60,11 +60,6 @@ class Ranges(NamedTuple):
     stops: NDArray[np.int64]
     wanted: NDArray[np.bool_]
 
-    @classmethod
-    def all(cls, n_rows: int, n_columns: int) -> "Ranges":
-        """Return whole rows."""
-        return cls(np.array([0]), np.array([n_columns]), np.ones((n_rows, 1), dtype=bool))
-
 
 @dataclass(frozen=True, eq=False)
 class SamplePreparation:
@@ -213,8 +208,9 @@ class KernelAgainst:
             return
         prepared = prepared.toarray() if issparse(prepared) else prepared
         if self.by_ranges:
-            numbers, whole = np.arange(len(slots)), Ranges.all(len(slots), m)
-            self._write_ranges(prepared, own, numbers, K, slots, whole)
+            n = len(slots)
+            whole = Ranges(np.array([0]), np.array([m]), np.ones((n, 1), dtype=bool))
+            self._write_ranges(prepared, own, np.arange(n), K, slots, whole)
             return
         n = _ROWS_AT_A_TIME[self._dtype.name]
         some = np.zeros((n, prepared.shape[1]), self._dtype)

@@ -1,4 +1,4 @@
-"""Problems that were trained at once: what they say together, and each as a classifier."""
+"""Problems that were trained at once: their outputs, and each as a classifier."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any

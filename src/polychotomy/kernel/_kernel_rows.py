@@ -61,8 +61,17 @@ class KernelRows:
     cache_size : float
         Room for rows, in MiB; there is always room for 512.
     segments : ndarray of shape (n_segments,), optional
-        Where segments of columns begin, in order: problems that need only some samples, standing
-        together, have only these columns computed. By default there is one segment.
+        Where segments of columns begin, in order: for problems that need only a run of samples,
+        only these columns are computed. By default there is one segment.
+
+    Attributes
+    ----------
+    holds_all : bool
+        Whether no row is ever given up.
+    most_threads : int or None
+        How many threads the room is enough for; None for any number.
+    largest_block : int
+        How many rows may be in use by one thread at a time, whatever the number of threads.
     """
 
     def __init__(
@@ -72,6 +81,10 @@ class KernelRows:
         self._against = kernel.against(X)
         fitting = int(cache_size * 2**20 // (padded(m) * np.dtype(kernel.dtype).itemsize))
         self.capacity = min(m, max(fitting, _LEAST_ROWS))
+        self.holds_all = self.capacity == m
+        self.most_threads = None if self.holds_all else _MOST_THREADS
+        shared = self.capacity // (2 * _MOST_THREADS) // 2 * 2
+        self.largest_block = self.capacity if self.holds_all else shared
         self.values: NDArray[Any] = _take_room(self.capacity, padded(m), kernel.dtype)
         self.slot = np.full(m, -1, dtype=np.int64)
         self._holds = np.full(self.capacity, -1, dtype=np.int64)
@@ -91,21 +104,6 @@ class KernelRows:
         """Leave the room to the next cache; the rows are gone."""
         _leave_room(self.values)
         del self.values
-
-    @property
-    def largest_block(self) -> int:
-        """How many rows may be in use by one thread at a time, whatever the number of threads."""
-        return self.capacity if self.holds_all else self.capacity // (2 * _MOST_THREADS) // 2 * 2
-
-    @property
-    def most_threads(self) -> int | None:
-        """How many threads the room is enough for; None for any number."""
-        return None if self.holds_all else _MOST_THREADS
-
-    @property
-    def holds_all(self) -> bool:
-        """Whether no row is ever given up."""
-        return self.capacity == len(self.slot)
 
     def segments_of(self, sample: Indices) -> Indices:
         """Return the segments that have some of the samples, which are in order."""

@@ -90,7 +90,7 @@ def check_batch_classes(classes: Any, known: NDArray[Any] | None) -> NDArray[Any
     if known is None:
         found = np.unique(classes)
         if len(found) < 2:
-            raise ValueError("The 'classes' parameter must hold two labels or more.")
+            raise ValueError("The 'classes' parameter must hold at least two classes.")
         return found
     if classes is not None and not np.array_equal(np.unique(classes), known):
         raise ValueError(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from polychotomy.arrays import Array, Folds, Indices
-from polychotomy.codes import Code, DistinctProblems, Targets, describe_problems
+from polychotomy.codes import Code, DistinctProblems, Targets
 from polychotomy.learners import Says
 from polychotomy.structures import Node
 
@@ -27,16 +26,14 @@ class Problems:
         All problems as one flat code.
     nodes : tuple of Node
         The nodes that they belong to; a single one for a flat code.
+    names : sequence of str
+        What each problem asks, in words.
     """
 
     classes: NDArray[Any]
     code: Code
     nodes: tuple[Node, ...]
-
-    @cached_property
-    def names(self) -> list[str]:
-        """What each problem asks, in words."""
-        return describe_problems(self.code.columns, self.classes)
+    names: Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
