@@ -273,7 +273,7 @@ def test_batches_that_cannot_be_learnt_are_refused(iris):
     assert not hasattr(SharedLinear("logistic"), "partial_fit")
     with pytest.raises(ValueError, match="must hold all labels in the first call"):
         SharedLinear().partial_fit(X, y)
-    with pytest.raises(ValueError, match="two labels or more"):
+    with pytest.raises(ValueError, match="at least two classes"):
         SharedLinear().partial_fit(X, y, classes=[1])
     with pytest.raises(ValueError, match="'balanced' needs all samples"):
         SharedLinear(class_weight="balanced").partial_fit(X, y, classes=[0, 1, 2])
