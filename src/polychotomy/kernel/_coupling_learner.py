@@ -2,8 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -131,37 +130,36 @@ class CouplingLearner:
             bases = extension_couplings(self.extensions, gamma)
         mu = resolve_weights(self.weights, len(bases), targets, weight, radius)
         done = self.done or _ignore
-
-        def solve(coupling: Array, start: csc_array | None, tol: float = svm.tol) -> JointSVC:
-            return _solve(svm.set_params(tol=tol), X, targets, weight, coupling, start)
-
+        problem = _CoupledProblem(svm, X, targets, weight)
         if mu is None:
-            learned = self._learn(solve, bases, radius, done)
+            learned = self._learn(problem, bases, radius, done)
         else:
-            best = couple(solve, bases, mu)
+            best = couple(problem, bases, mu)
             done(1, best.objective)
             learned = LearnedCoupling(best, np.array([best.objective]), 1)
         return CoupledModel(svm, learned, radius, gamma)
 
-    def _learn(self, solve: Any, bases: Array, radius: float, done: Any) -> LearnedCoupling:
+    def _learn(
+        self, problem: "_CoupledProblem", bases: Array, radius: float, done: Any
+    ) -> LearnedCoupling:
         """Learn the weights, first with less accurate solves: most of the way takes no more."""
         options: dict[str, Any] = {"max_iter": self.max_iter, "done": done}
         if len(bases) == 2:  # all weights give the same coupling
-            return learn_coupling(solve, bases, radius, tol=self.tol, **options)
-        rough = partial(solve, tol=_ROUGHER * self.svm.tol)
+            return learn_coupling(problem, bases, radius, tol=self.tol, **options)
+        rough = replace(problem, svm=clone(problem.svm).set_params(tol=_ROUGHER * self.svm.tol))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             begin = learn_coupling(
                 rough, bases, radius, tol=min(_ROUGHER * self.tol, 0.5), **options
             )
-        return learn_coupling(solve, bases, radius, tol=self.tol, begin=begin, **options)
+        return learn_coupling(problem, bases, radius, tol=self.tol, begin=begin, **options)
 
     def _refit(self, X: Any, targets: Matrix, sample_weight: Any, like: CoupledModel) -> JointSVC:
         """Return the SVM of some of the targets, with the weights of all of them."""
         W = like.best.model.coefficients_.tocoo()
         kept = targets[W.row, W.col] != 0
         start = csc_array((W.data[kept], (W.row[kept], W.col[kept])), shape=W.shape)
-        return _solve(like.svm, X, targets, sample_weight, like.best.coupling, start)
+        return _CoupledProblem(like.svm, X, targets, sample_weight)(like.best.coupling, start)
 
     def _gamma(self, X: Any) -> float:
         if self.svm.kernel == "precomputed" and self.extensions is not None:
@@ -222,22 +220,25 @@ def merged_problems(coupling: Array) -> list[tuple[int, int]]:
     return [(int(r[i]), int(s[i])) for i in same]
 
 
-def _solve(
-    svm: SharedKernelSVC,
-    X: Any,
-    targets: Matrix,
-    weight: Any,
-    coupling: Array,
-    start: csc_array | None,
-) -> JointSVC:
-    return svm.fit_joint(
-        X,
-        targets,
-        coupling=coupling,
-        common_bias=True,
-        sample_weight=weight,
-        start=None if start is None else _balanced(start),
-    )
+@dataclass(frozen=True, eq=False)
+class _CoupledProblem:
+    """The SVM on the replicas of all samples, to be solved with any coupling."""
+
+    svm: SharedKernelSVC
+    X: Any
+    targets: Matrix
+    weight: Any
+
+    def __call__(self, coupling: Array, start: csc_array | None) -> JointSVC:
+        """Return the solution, beginning with given coefficients if there are any."""
+        return self.svm.fit_joint(
+            self.X,
+            self.targets,
+            coupling=coupling,
+            common_bias=True,
+            sample_weight=self.weight,
+            start=None if start is None else _balanced(start),
+        )
 
 
 def _balanced(coefficients: csc_array) -> csc_array:
