@@ -170,7 +170,7 @@ def test_a_worker_of_another_version_is_named(monkeypatch):
 
 def test_no_workers_is_one_sentence_after_a_while():
     with (
-        dask.config.set({"polychotomy.patience": "500 ms"}),
+        dask.config.set({"polychotomy.patience": "2 s"}),
         _local_cluster(0) as empty,
         distributed.Client(empty),
         pytest.raises(ClusterError, match="has had no worker ready for"),
