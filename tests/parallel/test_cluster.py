@@ -2,6 +2,7 @@
 
 import logging
 import os
+import time
 import warnings
 from itertools import count
 
@@ -14,7 +15,14 @@ from sklearn.linear_model import LogisticRegression
 
 from polychotomy import CodeClassifier, GreedySearchCV
 from polychotomy.errors import ClusterError
-from polychotomy.parallel import _cluster, _remote_task, connected, count_workers, map_tasks
+from polychotomy.parallel import (
+    _cluster,
+    _cluster_watch,
+    _remote_task,
+    connected,
+    count_workers,
+    map_tasks,
+)
 from tests.parallel import tasks
 
 
@@ -162,7 +170,7 @@ def test_a_worker_of_another_version_is_named(monkeypatch):
 
 def test_no_workers_is_one_sentence_after_a_while():
     with (
-        dask.config.set({"polychotomy.patience": "500 ms"}),
+        dask.config.set({"polychotomy.patience": "2 s"}),
         _local_cluster(0) as empty,
         distributed.Client(empty),
         pytest.raises(ClusterError, match="has had no worker ready for"),
@@ -174,6 +182,53 @@ def test_a_client_that_is_closed_is_not_used(coordinators):
     with _local_cluster(0) as empty:
         distributed.Client(empty).close()
     assert list(map_tasks(tasks.add, range(3), shared=1, n_jobs=2)) == [1, 2, 3]
+
+
+def test_a_client_that_is_closed_meanwhile_is_one_sentence():
+    with _local_cluster(1) as cluster, distributed.Client(cluster) as other:
+        running = map_tasks(tasks.wait, [0.02] * 200, n_jobs=2)
+        next(running)
+        other.close()
+        with pytest.raises(ClusterError, match="is gone"):
+            list(running)
+
+
+def test_nothing_is_left_on_the_cluster_after_a_worker_was_lost():
+    shared = (0.2, np.ones(3))
+    with _local_cluster(2) as cluster, distributed.Client(cluster) as other:
+        running = map_tasks(tasks.wait_and_add, range(20), shared=shared, n_jobs=2)
+        next(running)
+        cluster.sync(cluster.workers[0].close)
+        assert [each.tolist() for each in running] == [[i + 1.0] * 3 for i in range(1, 20)]
+        deadline = time.monotonic() + 30
+        while (left := [*cluster.scheduler.tasks, *other.futures]) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not left
+
+
+def test_a_worker_that_comes_between_two_questions_is_known(monkeypatch):
+    answers = {"ncores": {"a": 1}, "ncores_running": {"a": 1, "b": 1}}
+    monkeypatch.setattr(
+        _cluster_watch, "ask_scheduler", lambda _, question, **__: answers[question]
+    )
+    watch = _cluster_watch.ClusterWatch(None)
+    watch.look()
+    assert set(watch.ready) <= watch.known
+
+
+def test_a_task_that_only_waits_on_a_lost_worker_is_not_blamed():
+    watch = _cluster_watch.ClusterWatch(None)
+    runs, waits, follows = (_cluster_watch.Placed() for _ in range(3))
+    watch.place(runs, "a")
+    watch.place(waits, "a")
+    assert (runs.began, waits.began) == (True, False)
+    watch.remove(runs, is_done=False)  # lost with the worker
+    assert not waits.began
+    watch.remove(waits, is_done=False)
+    for task in (runs, follows):
+        watch.place(task, "b")
+    watch.remove(runs, is_done=True)
+    assert follows.began
 
 
 @pytest.mark.parametrize("address", ["nonsense://x:1", "localhost", "tcp://localhost"])

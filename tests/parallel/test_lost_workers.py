@@ -4,6 +4,7 @@ import logging
 import signal
 import time
 from collections import Counter
+from itertools import count
 
 import dask
 import numpy as np
@@ -21,8 +22,8 @@ from tests.parallel import tasks
 from tests.parallel.dask_processes import Killer, started
 
 pytestmark = pytest.mark.slow
-LIMIT = 600  # seconds for a test
-PAUSES = 3, 10  # seconds from kill to kill; a worker takes about as long to start
+LIMIT = 1800  # seconds for a test, on a machine that is busy
+PAUSES = 1, 6  # seconds until the next worker is killed
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +48,13 @@ def limited_time():
     yield
     signal.alarm(0)
     signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True)
+def patient():
+    """Give workers time to start on a machine that is busy."""
+    with dask.config.set({"polychotomy.patience": "10m"}):
+        yield
 
 
 @pytest.fixture
@@ -89,10 +97,11 @@ def test_data_are_sent_again_when_every_copy_is_lost(farm):
 
 def test_a_worker_that_comes_later_takes_part(tmp_path):
     with started(tmp_path, 1) as farm, Client(farm.address, timeout=60):
-        running = map_tasks(tasks.whereabouts_slowly, range(60), shared=0.3, n_jobs=2)
+        running = map_tasks(tasks.whereabouts_slowly, count(), shared=0.1, n_jobs=2)
         first = next(running)
         farm.add_worker()
-        assert set(running) == {first, farm.workers[1].pid}
+        assert next(pid for pid in running if pid != first) == farm.workers[1].pid
+        running.close()
 
 
 def test_a_task_that_needs_too_much_memory_is_one_sentence(tmp_path, monkeypatch):
@@ -105,15 +114,15 @@ def test_a_task_that_needs_too_much_memory_is_one_sentence(tmp_path, monkeypatch
 
 @pytest.mark.parametrize("shared", [None, 1])
 def test_a_cluster_without_workers_is_one_sentence(farm, shared):
-    with dask.config.set({"polychotomy.patience": "3 s"}):
+    with dask.config.set({"polychotomy.patience": "6 s"}):
         running = map_tasks(tasks.wait, [0.5] * 20, shared=shared, n_jobs=3)
         next(running)
         for _ in range(3):
             farm.kill_worker()
         start = time.monotonic()
-        with pytest.raises(ClusterError, match="has had no worker ready for 3 s"):
+        with pytest.raises(ClusterError, match="has had no worker ready for 6 s"):
             list(running)
-    assert time.monotonic() - start < 60
+    assert time.monotonic() - start < 180
 
 
 def test_a_lost_scheduler_is_one_sentence(tmp_path):
@@ -124,16 +133,16 @@ def test_a_lost_scheduler_is_one_sentence(tmp_path):
         start = time.monotonic()
         with pytest.raises(ClusterError, match="is gone"):
             list(running)
-        assert time.monotonic() - start < 60
+        assert time.monotonic() - start < 180
 
 
 def test_a_scheduler_that_does_not_answer_is_one_sentence(farm):
-    with dask.config.set({"polychotomy.patience": "3 s"}):
+    with dask.config.set({"polychotomy.patience": "6 s"}):
         running = map_tasks(tasks.wait, [0.5] * 20, n_jobs=3)
         next(running)
         farm.scheduler.send_signal(signal.SIGSTOP)
         try:
-            with pytest.raises(ClusterError, match="has not answered for 3 s"):
+            with pytest.raises(ClusterError, match="has not answered for 6 s"):
                 list(running)
         finally:
             farm.scheduler.send_signal(signal.SIGCONT)

@@ -50,9 +50,20 @@ def held_out(X, y, size, block, seed=0):
 @pytest.mark.parametrize("block", [1, 7, 100, 5000])
 def test_the_reservoir_does_not_depend_on_how_the_stream_is_cut(block):
     y = np.random.default_rng(1).integers(4, size=5000)
-    one, other = held_out(None, y, 60, block)[0], held_out(None, y, 60, 64)[0]
+    (one, kept_back), (other, the_same) = held_out(None, y, 60, block), held_out(None, y, 60, 64)
     np.testing.assert_array_equal(np.sort(one.X, axis=0), np.sort(other.X, axis=0))
+    np.testing.assert_array_equal(kept_back, the_same)
+    assert set(one.X.ravel()) <= set(kept_back)
     assert np.bincount(one.y).tolist() == [15, 15, 15, 15]
+
+
+def test_a_stream_trains_the_same_model_however_it_is_cut(digits):
+    X, y = digits
+    one, other = (
+        streamed(CodeClassifier(SharedLinear(), reservoir=50, random_state=0), X, y, size)
+        for size in (150, len(y))
+    )
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-6)
 
 
 def test_each_class_is_sampled_uniformly_over_the_stream():

@@ -13,12 +13,12 @@ from typing import Any
 from uuid import uuid4
 
 from polychotomy.errors import ClusterError
-from polychotomy.parallel._cluster_watch import ClusterWatch, patience
+from polychotomy.parallel._cluster_watch import ClusterWatch, Placed, patience
 from polychotomy.parallel._remote_task import Outcome, pack_call, run_call, versions
 from polychotomy.parallel._shared_data import SharedData
 
 MOST_LOSSES = 5
-"""How often a task is given to another worker after its worker was lost."""
+"""How often a task is given to another worker after it was lost with the worker that ran it."""
 
 _BEAT = 1.0  # seconds between looks at the cluster
 _AHEAD = 2  # tasks for each worker: one that runs and one that waits
@@ -59,12 +59,11 @@ def _in_order(finished: Iterable[tuple[int, Outcome]]) -> Iterator[Outcome]:
 
 
 @dataclass(eq=False)
-class _Sent:
+class _Sent(Placed):
     """A task, and the worker that has it."""
 
     number: int
     call: bytes
-    worker: str = ""
     future: Any = None
     losses: int = 0
 
@@ -103,13 +102,14 @@ class Coordinator:
                 if sent is None:
                     continue
                 outcome = self._outcome(sent.future)
+                self._take_back(sent, is_done=outcome is not None)
                 if outcome is None:
                     self._lose(sent)
                 else:
                     yield sent.number, outcome
         finally:
             for sent in list(self._in_flight.values()):
-                self._take_back(sent)  # the scheduler forgets what nobody refers to
+                self._take_back(sent)
 
     def _send(self, waiting: Iterator[_Sent]) -> bool:
         """Send a task to each free place; return whether no task is left."""
@@ -123,6 +123,9 @@ class Coordinator:
                 self._lost.append(sent)
                 self._watch.look(again=True)
                 return False
+            except Exception:  # whatever Dask raises when the client has been closed
+                self._watch.look(again=True)
+                raise
         return False
 
     def _submit(self, sent: _Sent, address: str) -> None:
@@ -137,25 +140,26 @@ class Coordinator:
                 key=f"polychotomy-{uuid4().hex}",
                 workers=[address],
             )
-        sent.worker = address
         self._in_flight[sent.future.key] = sent
-        self._watch.load[address] += 1
+        self._watch.place(sent, address)
         self.bytes_sent += len(sent.call)
         sent.future.add_done_callback(self._done.put)
 
     def _next_done(self) -> _Sent | None:
         """Wait briefly for a task that is done or that Dask has given up."""
         try:
-            sent = self._in_flight.get(self._done.get(timeout=_BEAT).key)
+            return self._in_flight.get(self._done.get(timeout=_BEAT).key)
         except Empty:
             return None
-        if sent is not None:
-            self._take_back(sent)
-        return sent
 
-    def _take_back(self, sent: _Sent) -> None:
+    def _take_back(self, sent: _Sent, *, is_done: bool = False) -> None:
+        """Let the scheduler forget a task.
+
+        Dask's wait for the callback refers to the future until it is done or released.
+        """
         del self._in_flight[sent.future.key]
-        self._watch.load[sent.worker] -= 1
+        self._watch.remove(sent, is_done=is_done)
+        sent.future.release()
 
     def _take_back_lost(self) -> None:
         """Take back the tasks of workers that are gone."""
@@ -165,12 +169,13 @@ class Coordinator:
                 self._lose(sent)
 
     def _lose(self, sent: _Sent) -> None:
-        if sent.losses == MOST_LOSSES:
+        if sent.began:
+            sent.losses += 1
+        if sent.losses > MOST_LOSSES:
             raise ClusterError(
-                f"A task has lost its worker {MOST_LOSSES + 1} times, as happens when it needs "
+                f"A task has lost its worker {sent.losses} times, as happens when it needs "
                 "more memory than workers have."
             )
-        sent.losses += 1
         self.losses += 1
         self._lost.append(sent)
 

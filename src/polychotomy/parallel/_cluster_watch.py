@@ -1,7 +1,9 @@
-"""Track the workers of a Dask cluster, their load, and when the cluster counts as lost."""
+"""Track the workers of a Dask cluster, their tasks, and when the cluster counts as lost."""
 
 import warnings
-from collections import Counter
+from collections import defaultdict
+from dataclasses import dataclass
+from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -48,8 +50,24 @@ def _at(client: Any) -> str:
     return "" if address is None else f" at {address}"
 
 
+@dataclass(eq=False, kw_only=True)
+class Placed:
+    """Something that a worker has to do.
+
+    Attributes
+    ----------
+    worker : str
+        The address of the worker.
+    began : bool
+        Whether it came first there, or all before it are done: otherwise it only waits.
+    """
+
+    worker: str = ""
+    began: bool = False
+
+
 class ClusterWatch:
-    """The workers of a cluster, at most a second out of date.
+    """The workers of a cluster, at most a second out of date. Several threads may use it.
 
     Attributes
     ----------
@@ -57,15 +75,14 @@ class ClusterWatch:
         Addresses of all workers.
     ready : list of str
         Of those that take tasks: not paused for lack of memory, and not closing.
-    load : Counter
-        How many of our tasks each of them has.
     """
 
     def __init__(self, client: Any) -> None:
         self._client = client
         self.known: set[str] = set()
         self.ready: list[str] = []
-        self.load: Counter[str] = Counter()
+        self._placed: defaultdict[str, list[Placed]] = defaultdict(list)
+        self._lock = Lock()
         self._asked, self._seen_ready = _LONG_AGO, monotonic()
         self._warned = False
 
@@ -77,10 +94,11 @@ class ClusterWatch:
         if not again and monotonic() - self._asked < _BEAT:
             return
         threads = ask_scheduler(self._client, "ncores", workers=None)
+        ready = list(ask_scheduler(self._client, "ncores_running", workers=None) or ())
         if threads is not None:
-            self.known = set(threads)
+            self.known = {*threads, *ready}  # a worker may come between the two questions
             self._check_threads(threads)
-        self.ready = list(ask_scheduler(self._client, "ncores_running", workers=None) or ())
+        self.ready = ready
         self._asked = monotonic()
         if self.ready or self._any_runs():
             self._seen_ready = monotonic()
@@ -93,9 +111,23 @@ class ClusterWatch:
 
     def free_places(self, n_each: int) -> list[str]:
         """Return the address of a ready worker for each task that may be sent, idle ones first."""
-        load = dict(self.load)
-        places = range(n_each)
-        return [each for place in places for each in self.ready if load.get(each, 0) <= place]
+        with self._lock:
+            load = {each: len(self._placed[each]) for each in self.ready}
+        return [each for place in range(n_each) for each in load if load[each] <= place]
+
+    def place(self, task: Placed, address: str) -> None:
+        """Note that a worker has been given a task."""
+        with self._lock:
+            task.worker, task.began = address, not self._placed[address]
+            self._placed[address].append(task)
+
+    def remove(self, task: Placed, *, is_done: bool) -> None:
+        """Note that a worker has done a task, or that the task was taken back."""
+        with self._lock:
+            others = self._placed[task.worker]
+            others.remove(task)
+            if is_done and others:
+                others[0].began = True
 
     def _check_threads(self, threads: dict[str, int]) -> None:
         if max(threads.values(), default=1) > 1 and not self._warned:

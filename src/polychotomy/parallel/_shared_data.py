@@ -61,6 +61,9 @@ class SharedData:
     def close(self) -> None:
         """Release the data on the workers."""
         with self._lock:
+            for future in (self._original, *self._copies.values()):
+                if future is not None:
+                    future.release()
             self._copies.clear()
             self._original = None
 

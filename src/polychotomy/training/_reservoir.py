@@ -1,7 +1,9 @@
 """A reservoir of samples held out from a stream, to calibrate the outputs on."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from heapq import heappush, heappushpop
 from typing import Any
 
 import numpy as np
@@ -22,8 +24,9 @@ class Reservoir:
 
     Every sample of the stream gets a random key in [0, 1). Of each class, the samples with the
     smallest keys below 0.1 are held out, at most ``size // n_classes``. They are a uniform sample
-    of the class whatever the length of the stream, and do not depend on how it is split into
-    batches. A sample that others displace is dropped and not trained on.
+    of the class whatever the length of the stream. A sample that others displace is dropped and
+    not trained on, even if they come in the same batch: neither the held-out samples nor those that
+    are trained on depend on how the stream is split into batches.
 
     Attributes
     ----------
@@ -56,7 +59,7 @@ class Reservoir:
         )
 
     def hold_out(self, X: Any, y: Indices, weight: Array) -> tuple["Reservoir", NDArray[np.bool_]]:
-        """Return the reservoir after a batch, and which samples of the batch it holds out."""
+        """Return the reservoir after a batch, and which of its samples must not be trained on."""
         n, k, most = len(y), len(self.seen), self.size // len(self.seen)
         keys = self._draw(n)
         new = np.flatnonzero(keys < self._limits(most)[y])
@@ -67,7 +70,7 @@ class Reservoir:
         before, came = kept[kept < len(self.y)], new[kept[kept >= len(self.y)] - len(self.y)]
         parts = [] if self.X is None else [_safe_indexing(self.X, before)]
         taken = np.zeros(n, dtype=bool)
-        taken[came] = True
+        taken[new] = self._ever_held(y[new], keys[new], most)
         return replace(
             self,
             seen=self.seen + np.bincount(y, minlength=k),
@@ -76,6 +79,17 @@ class Reservoir:
             weight=np.append(self.weight[before], weight[came]),
             keys=own_keys[kept],
         ), taken
+
+    def _ever_held(self, y: Indices, keys: Array, most: int) -> list[bool]:
+        """Return which samples of a batch are held out when they come, one after the other."""
+        kept: defaultdict[int, list[float]] = defaultdict(list)  # heaps, the largest key first
+        for c, key in zip(self.y.tolist(), self.keys.tolist(), strict=True):
+            heappush(kept[c], -key)
+        held = []
+        for c, key in zip(y.tolist(), keys.tolist(), strict=True):
+            largest = heappush if len(kept[c]) < most else heappushpop
+            held.append(largest(kept[c], -key) != -key)
+        return held
 
     @property
     def stream_weight(self) -> Array:
