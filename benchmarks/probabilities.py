@@ -119,7 +119,7 @@ def speed():
     rng = np.random.default_rng(0)
     rows = []
     for k in (3, 10, 26, 100):
-        for name in ("one_vs_rest", "one_vs_one", "dense_random", "bch"):
+        for name in ("one_vs_rest", "one_vs_one", "dense_random", "sparse_random", "bch"):
             code = make_code(name, k, random_state=0)
             n, few = (20_000, 300) if k < 100 else (500, 10)
             q = noisy_binary(code, n, rng)

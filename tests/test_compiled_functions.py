@@ -239,6 +239,18 @@ def least_squares(rng):
     np.testing.assert_allclose(out, twin, atol=1e-9)
 
 
+def least_squares_lanes(rng):
+    q, sides = rng.random((40, SPARSE.n_problems)), _batches._sides(SPARSE)
+    q[3] = np.round(q[3])  # where solutions may not be unique
+    out, alone = np.empty((40, 3)), np.empty((40, 3))
+    given = *sides, float(SPARSE.n_problems)
+    probability.least_squares_lanes(2 * q - 1, *given, 32, out)
+    probability.least_squares(2 * q - 1, *given, alone)
+    np.testing.assert_allclose(out, alone, atol=1e-9)
+    twin = [probability_twins.least_squares(qi, SPARSE) for qi in np.delete(q, 3, axis=0)]
+    np.testing.assert_allclose(np.delete(out, 3, axis=0), twin, atol=1e-9)
+
+
 def least_squares_strict(rng):
     q = rng.random((40, MANY.n_problems))
     assert _batches._shared_matrices(MANY) is not None
@@ -324,6 +336,7 @@ CASES = {
         least_norms,
         least_squares,
         least_squares_few,
+        least_squares_lanes,
         least_squares_strict,
         normal_matrices,
     ],

@@ -15,6 +15,7 @@ from polychotomy import (
     SharedLinear,
     SingleBinaryClassifier,
     TreeClassifier,
+    make_code,
     memory,
 )
 from polychotomy.errors import NotEnoughMemoryError
@@ -47,6 +48,29 @@ def test_a_fit_that_cannot_fit_is_refused_before_it_starts(monkeypatch, classifi
     assert advice in str(refusal.value)
     assert "GB are free" in str(refusal.value)
     assert isinstance(refusal.value, MemoryError)
+
+
+def test_a_code_of_too_many_problems_is_refused_before_its_names_are_made(monkeypatch):
+    monkeypatch.setattr(memory, "free_bytes", lambda: 2**26)
+    X, y = samples(1300, 2, 600)
+    code = make_code("one_vs_one", 600)
+    with pytest.raises(NotEnoughMemoryError, match=r"179700 binary problems.*dense_random"):
+        CodeClassifier(Untouched(), code, probability=None).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_classes", "options", "advice"),
+    [
+        ("dense_random", 650, {"n_problems": 10**6}, "dense_random has 94 for so many classes"),
+        ("sparse_random", 650, {"n_problems": 10**6}, "sparse_random has 141 for so many classes"),
+        ("trellis", 20_000, {"width": 141}, "smaller 'width'"),
+    ],
+)
+def test_a_code_that_cannot_fit_is_not_begun(monkeypatch, name, n_classes, options, advice):
+    monkeypatch.setattr(memory, "free_bytes", lambda: 2**26)
+    with pytest.raises(NotEnoughMemoryError, match="This needs at least") as refusal:
+        _ = make_code(name, n_classes, **options).columns[:, :1]
+    assert advice in str(refusal.value)
 
 
 def test_moments_of_a_stream_are_checked_at_its_first_batch(monkeypatch):

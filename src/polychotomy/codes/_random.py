@@ -17,6 +17,7 @@ from polychotomy.codes._code import Code, _largest_dot, equal_rows
 from polychotomy.codes._distinct import distinct_problems
 from polychotomy.codes._parameters import check_int
 from polychotomy.errors import CodeError
+from polychotomy.memory import check_room
 
 # With fewer classes than this a column may be one-sided by chance; it is then drawn again.
 _FEW_CLASSES = 64
@@ -142,7 +143,11 @@ def _best_draw(
     random_state: Any,
 ) -> Code:
     k = check_int("n_classes", n_classes, least=2)
-    ell = ceil(factor * log2(k)) if n_problems is None else check_int("n_problems", n_problems)
+    usual = ceil(factor * log2(k))
+    ell = usual if n_problems is None else check_int("n_problems", n_problems)
+    # A draw, and its copy in single precision that is multiplied.
+    advice = f"Take fewer problems: {name} has {usual} for so many classes by default."
+    check_room({f"a code of {k} classes and {ell} problems": 5 * k * ell}, advice)
     if n_tries is None:
         n_tries = min(_TRIES, max(1, _WORTHWHILE_ENTRIES // (k * ell)))
     n_tries = check_int("n_tries", n_tries)
@@ -155,7 +160,7 @@ def _best_draw(
         raise CodeError(
             f"None of {n_tries} draws with n_problems={ell} gave {k} classes different codewords "
             f"and every problem two sides. Give more problems (at least {ceil(log2(k))}; "
-            f"{name} uses {ceil(factor * log2(k))} by default) or a larger 'n_tries'."
+            f"{name} uses {usual} by default) or a larger 'n_tries'."
         )
     return Code(best, name=name)
 

@@ -9,6 +9,7 @@ from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.codes._code import Code
 from polychotomy.codes._parameters import check_int
 from polychotomy.codes._rule_matrix import RuleFacts, RuleMatrix
+from polychotomy.memory import check_room
 
 
 def trellis(n_classes: int, *, width: int = 2) -> Code:
@@ -196,6 +197,8 @@ class TrellisRule(RuleMatrix):
 
     @cached_property
     def _matrix(self) -> Matrix:
+        what = f"a trellis code of {self.n_classes} classes and {self._n_edges} problems"
+        check_room({what: self.n_classes * self._n_edges}, "Take a smaller 'width'.")
         matrix = np.full((self.n_classes, self._n_edges + 1), -1, dtype=np.int8)
         np.put_along_axis(matrix, self.paths, np.int8(1), axis=1)
         return matrix[:, :-1]

@@ -18,7 +18,7 @@ from polychotomy.probability._least_norm import (
 
 _BLOCK_ENTRIES = 2**18
 _LANES = 32  # samples that are solved side by side
-_MOST_IN_LANES = 64  # classes, of one-vs-one, whose matrices of all lanes fit into the cache
+_MOST_IN_LANES = 64  # classes whose matrices, one for each sample, fit into the cache in all lanes
 _WORST_CONDITION = 1e5  # up to which the inverse that samples share is exact enough
 
 
@@ -64,13 +64,16 @@ def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array
                 choose(q, out, faces)
 
         return _by_blocks(binary, code, n_jobs, solve_few)
+    return _by_blocks(binary, code, n_jobs, _least_squares_of_any(code))
+
+
+def _least_squares_of_any(code: Code) -> Callable[[Array, Array], None]:
+    from polychotomy.probability import _compiled
+
     sides, shift = _sides(code), float(code.n_problems)
-    return _by_blocks(
-        binary,
-        code,
-        n_jobs,
-        lambda q, out: _compiled.least_squares(2 * q - 1, *sides, shift, out),
-    )
+    if code.n_classes > _MOST_IN_LANES:
+        return lambda q, out: _compiled.least_squares(2 * q - 1, *sides, shift, out)
+    return lambda q, out: _compiled.least_squares_lanes(2 * q - 1, *sides, shift, _LANES, out)
 
 
 def coupling(binary: Array, code: Code, n_jobs: int | None = None) -> Array:

@@ -9,6 +9,7 @@ from polychotomy.probability._compiled._least_squares import (
     least_squares,
     normal_matrices,
 )
+from polychotomy.probability._compiled._least_squares_lanes import least_squares_lanes
 from polychotomy.probability._compiled._strict_divergence import kullback_leibler_strict
 from polychotomy.probability._compiled._strict_least_squares import least_squares_strict
 
@@ -20,6 +21,7 @@ __all__ = [
     "least_norms",
     "least_squares",
     "least_squares_few",
+    "least_squares_lanes",
     "least_squares_strict",
     "normal_matrices",
 ]
