@@ -6,8 +6,9 @@
 ``run`` first prints what it will do. It trains three reductions once on each data set, estimates
 from that what all of them take, and halves the samples of the most expensive data set until the sum
 fits into the hours; a data set that does not fit with 500 samples is left out. The plan is kept in
-``results/comparison/plan.csv``, so that an interrupted run goes on with it. Data sets come in the
-order of their cost, and `--until 19:30` stops between two cells.
+``results/comparison/plan.csv``, so that an interrupted run goes on with it; to plan a learner anew,
+remove its rows there and in ``tuned.csv``. Data sets come in the order of their cost, and `--until
+19:30` stops between two cells.
 
 Two-fold cross-validation is repeated with five seeds. Every reduction is tuned once for each data
 set, on the first training half: logistic regression's C and the leaf size and the rounds of boosted
@@ -75,10 +76,15 @@ def generated():
 
 
 def characters():
-    """Return a hundred Chinese characters from pixels."""
-    with np.load(Path(os.environ["POLYCHOTOMY_DATA"]) / "hanzi.npz") as file:
-        rows = np.flatnonzero(file["y"] < 100)
-        return Samples.make("hanzi-100", file["x"][rows].astype(float), file["y"][rows])
+    """Return a hundred Chinese characters from pixels, where their file is."""
+    path = Path(os.environ.get("POLYCHOTOMY_DATA") or ".") / "hanzi.npz"
+
+    def hundred():
+        with np.load(path) as file:
+            rows = np.flatnonzero(file["y"] < 100)
+            return Samples.make("hanzi-100", file["x"][rows].astype(float), file["y"][rows])
+
+    return {"hanzi-100": hundred} if path.exists() else {}
 
 
 def known_data():
@@ -90,7 +96,7 @@ def known_data():
 @cache
 def all_data():
     """Return all data sets, as functions."""
-    return {**known_data(), **generated(), "hanzi-100": characters}
+    return {**known_data(), **generated(), **characters()}
 
 
 @cache
