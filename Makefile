@@ -96,21 +96,11 @@ bench: $(READY)  ## measure against scikit-learn, SciPy and LIBSVM
 	$(BIN)/python benchmarks/probabilities.py speed
 	$(BIN)/python benchmarks/trees.py
 
-COMPARED = abalone audiology car crabs dermatology digits ecoli glass humidity iris isolet letter \
-	mfeat-pix mnist optdigits page-blocks pendigits poker satimage segment shuttle soybean \
-	spectrometer thyroid urban usps vehicle vowel waveform wine yeast
-APART = one_vs_rest,one_vs_one,dense_random,sparse_random,hamming,bch,orthogonal,adjacent,linkage_tree,$\
-	balanced_tree,chain,ddag
-AS_ONE = sbc_identity,sbc_single,sbc_hamming,sbc_bch,sbc_ecoc
-COMPARE = $(BIN)/polychotomy compare $(COMPARED) --protocol split --samples 1000 \
-	--store build/comparison.sqlite
-
-comparison: $(READY)  ## compare all reductions on all data sets: hours, can be interrupted
-	@mkdir -p build
-	$(COMPARE) --base logistic --reductions $(APART)
-	$(COMPARE) --base boosting --reductions $(APART),$(AS_ONE)
-	$(COMPARE) --base svm --tune --reductions $(APART),$(AS_ONE),sbc_kernel,sbc_kernel_frequencies
-	$(BIN)/polychotomy results export build/comparison.sqlite -o results/comparison.csv
+comparison: $(READY)  ## compare all reductions on all data sets: 40 hours, can be interrupted
+	for base in logistic svm boosting; do \
+		$(BIN)/python benchmarks/comparison.py run --base $$base --hours 13 || exit 1; \
+	done
+	$(BIN)/python benchmarks/comparison.py export
 
 results: $(READY)  ## write docs/results.md and docs/comparison.md from results/
 	$(BIN)/python docs/make_results.py

@@ -1,94 +1,140 @@
-"""Writes docs/comparison.md and its pictures from results/comparison.csv: ``make results``.
+"""Writes docs/comparison.md and its pictures from results/comparison*: ``make results``.
 
-The file is what ``make comparison`` writes: a row for each data set, reduction and binary learner.
-``results/reasons.toml`` has what follows from it in words.
+``benchmarks/comparison.py`` writes results/comparison/cells.csv.gz, a row for each of ten folds of
+a data set, reduction and binary learner. An earlier comparison with a single test part is in
+results/comparison.csv. ``results/reasons.toml`` has what follows from them in words.
 """
 
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from markdown_table import markdown_table
+from scipy.stats import rankdata, spearmanr, wilcoxon
 
-from polychotomy.assess import (
-    average_ranks,
-    bayesian_signed_rank,
-    bootstrap_ranks,
-    holm,
-    iman_davenport,
-    nemenyi,
-)
+from polychotomy.assess import adjust_by_holm, bayesian_signed_rank, iman_davenport
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ROOT = Path(__file__).parent.parent
 TITLES = {
-    "svm": "RBF SVM, tuned",
     "logistic": "Logistic regression",
+    "svm": "RBF SVM, tuned",
     "boosting": "Gradient-boosted trees",
 }
-CONTROL = "one_vs_rest"  # what times are compared with
+CONTROL = "one_vs_rest"  # what the others are compared with
 METRICS = {"error": "error", "log_loss": "log loss", "brier": "Brier"}
+SHOWN = {"one_vs_one": "o", "dense_random": "s", "linkage_tree": "^"}
+PROTOCOLS = {"split": "one test part", "5x2": "ten folds"}
+N_DRAWS = 2000
 INTRODUCTION = """# All reductions on all data sets
 
 Which reduction should one take? The papers compare a few on up to thirteen data sets; here all of
-the library's stand side by side, with three binary learners. This page is made by `make results`
-from `results/comparison.csv`, and that by `make comparison`, which can be interrupted and goes on
-where it was: at most 1000 samples of each data set are drawn, class by class; its own test part, or
-else 30 % of them, is set aside once; numbers are standardised by the training part. The SVM's width
-and C are tuned for every reduction by the papers' greedy search, in five folds of the training
-part; the other learners are scikit-learn's as they come.
+the library's are compared with three binary learners. This page is made by `make results` from
+committed cells. There are two bodies of evidence:
 
-Ranks are averages over the data sets, 1 being the best of the reductions that all data sets have.
-The exhaustive code is not among them: from a dozen classes on it asks too many questions.
-*p* says whether a reduction's rank by error is that of the best (Holm's procedure), and the
-interval of a rank what drawing other data sets of this kind would make of it (bootstrap, 95 %).
-*Better / same / worse* are the probabilities, in per cent, that a reduction's error is lower than
-that of one-vs-rest by more than a point, within a point of it, or higher (Bayesian signed-rank
-test); *effect* is the median difference in points (Hodges and Lehmann). Times are CPU seconds
-against those of one-vs-rest, geometric means, calibration included and tuning not.
+- **One test part**, broad: 31 data sets and three learners (`results/comparison.csv`, from
+  `polychotomy compare` with `--protocol split --samples 1000`, and `--tune` for the SVM). A data
+  set's own test part, or else 30 % of it, is tested once. The SVM's width and C are tuned for every
+  reduction in five folds of the training part; the other learners are as they come. Each random
+  code is one draw. The learner's own multi-class form and a majority baseline are missing. The data
+  set digits is the test part of optdigits, so that these two are not independent.
+- **Ten folds**, careful, and so far narrow (`results/comparison/`, by `make comparison`, which
+  first prints its plan and can be interrupted): five times two-fold cross-validation; every
+  reduction is tuned once for each data set, on a first training half, with the same budget; every
+  random code is drawn anew in each fold; the learner's own multi-class form (`native`) and the
+  `majority` baseline take part. Fixed test parts are ignored. The whole plan, 35 data sets with up
+  to 10 000 samples and three learners, has not been run: what was is in the sections.
 
-What this comparison cannot say: each data set is divided once, only the SVM is tuned, each random
-code is one draw, and some codes equal each other on data sets of few classes. The learner's own
-multi-class form and a majority baseline are not in it."""
+At most 1000 samples of each data set are drawn, class by class. Numbers are standardised by the
+training part. The exhaustive code is left out: from a dozen classes on it has too many problems.
+
+*Rank* is the average over the data sets, 1 for the best of the methods that all data sets have. Two
+methods with the same error, log loss and Brier score on a data set are the same method there (a
+clone) and count once: they share a rank and do not push others down. The interval is a 95 %
+bootstrap over data sets. *p* is Wilcoxon's test of the errors against those of the best rank,
+adjusted by Holm's method. *Better / same / worse* are the probabilities, in per cent, that the
+error is lower than that of one-vs-rest by more than a point, within a point of it, or higher
+(Bayesian signed-rank test); *effect* is the median difference in points (Hodges and Lehmann).
+Times are CPU seconds against those of one-vs-rest, geometric means, calibration included and tuning
+not."""
 
 
-def make_page(cells: pd.DataFrame, advice: str) -> str:
+def read_cells(folder: Path) -> pd.DataFrame:
+    """Return the cells of one test part and those of ten folds."""
+    files = [folder / "comparison.csv", folder / "comparison" / "cells.csv.gz"]
+    return pd.concat([pd.read_csv(file) for file in files], ignore_index=True)
+
+
+def read_plan(folder: Path) -> pd.DataFrame:
+    """Return what was planned."""
+    return pd.read_csv(folder / "comparison" / "plan.csv")
+
+
+def make_page(cells: pd.DataFrame, plan: pd.DataFrame, advice: str) -> str:
     """Return the page for a table with a row for each cell."""
-    parts = [INTRODUCTION, _about_run(cells), advice.strip()]
+    parts = [INTRODUCTION, advice.strip()]
     for base, title in TITLES.items():
-        found = cells[cells["base"] == base]
-        if len(found):
-            parts += [f"## {title}", *_of_base(found, base)]
+        for protocol, how in PROTOCOLS.items():
+            found = cells[(cells["base"] == base) & (cells["protocol"] == protocol)]
+            if len(found):
+                parts += [f"## {title}, {how}", _about_run(found, plan[plan["base"] == base])]
+                parts += _of_base(found, image_of(base, protocol))
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _about_run(cells: pd.DataFrame) -> str:
+def image_of(base: str, protocol: str) -> str:
+    """Return the name of a picture."""
+    return f"comparison-{base}{'' if protocol == 'split' else '-' + protocol}.png"
+
+
+def _about_run(cells: pd.DataFrame, plan: pd.DataFrame) -> str:
     versions = [
         f"{name.replace('_', '-')} {', '.join(sorted(cells[name].unique()))}"
         for name in ("python", "polychotomy", "numpy", "scikit_learn")
     ]
     hours = (cells["fit_seconds"] + cells["predict_seconds"]).sum() / 3600
+    cut = _cut(cells, plan) if "5x2" in set(cells["protocol"]) else ""
+    k = cells["n_classes"]
     return (
-        f"{len(cells)} cells of {cells['data_set'].nunique()} data sets, seed "
-        f"{', '.join(map(str, cells['seed'].unique()))}, {hours:.2g} CPU hours of training and "
-        f"predicting without the tuning; {', '.join(versions)}."
-    )
+        f"{len(cells)} cells of {cells['data_set'].nunique()} data sets with {k.min()} to "
+        f"{k.max()} classes, {hours:.2g} CPU hours of training and predicting without the tuning; "
+        f"{', '.join(versions)}. {cut}"
+    ).strip()
 
 
-def _of_base(cells: pd.DataFrame, base: str) -> Iterator[str]:
+def _cut(cells: pd.DataFrame, plan: pd.DataFrame) -> str:
+    """Return what was planned and is missing, and which data sets have fewer samples."""
+    found = set(cells["data_set"])
+    dropped = plan[plan["samples"] == 0]["data_set"]
+    fewer = plan[(plan["samples"] > 0) & (plan["samples"] < plan["wanted"])]
+    late = plan[(plan["samples"] > 0) & ~plan["data_set"].isin(found)]["data_set"]
+    said = {
+        "Left out by the plan, for their time": dropped,
+        "Cut to fewer samples": fewer["data_set"] + " " + fewer["samples"].astype(str),
+        "Planned, but not finished": late,
+    }
+    return " ".join(f"{words}: {', '.join(names)}." for words, names in said.items() if len(names))
+
+
+def _of_base(cells: pd.DataFrame, image: str) -> Iterator[str]:
     errors = pivot(cells, "error")
     compared = complete(errors)
-    test, critical = iman_davenport(compared), nemenyi(compared).critical_difference
+    test = iman_davenport(compared)
     yield (
-        f"{compared.shape[1]} reductions on {len(compared)} data sets. Their ranks by error "
+        f"{compared.shape[1]} methods on {len(compared)} data sets. Their ranks by error "
         f"{'differ' if test.pvalue < 0.05 else 'do not differ'} (Iman and Davenport, "
-        f"F = {test.statistic:.3g}, p = {test.pvalue:.2g}); two of them differ if their "
-        f"ranks are {critical:.2f} or more apart (Nemenyi, 5 %)."
-    )
-    yield f"![Ranks by error and critical difference, {base}](images/comparison-{base}.png)"
+        f"F = {test.statistic:.3g}, p = {test.pvalue:.2g}). {_clones(cells)}"
+    ).strip()
+    yield f"![Differences of the error from one-vs-rest](images/{image})"
     yield _ranked(cells, compared)
     yield from (_unranked(name, errors, compared) for name in errors if name not in compared)
+    yield _by_size(cells, errors)
     yield "<details><summary>Errors on each data set (%)</summary>"
     yield markdown_table(
         ["", *errors],
@@ -98,6 +144,37 @@ def _of_base(cells: pd.DataFrame, base: str) -> Iterator[str]:
         ],
     )
     yield "</details>"
+
+
+def _clones(cells: pd.DataFrame) -> str:
+    """Return which methods are the same on how many data sets."""
+    same = originals(cells)
+    counts = {
+        (name, other): int((same[name] == other).sum())
+        for name in same
+        for other in same
+        if name != other
+    }
+    often = [f"{a} = {b} on {n}" for (a, b), n in counts.items() if n]
+    return f"Clones: {', '.join(often)}." if often else ""
+
+
+def _by_size(cells: pd.DataFrame, errors: pd.DataFrame) -> str:
+    """Return how differences from one-vs-rest go with the number of classes."""
+    sizes = cells.groupby("data_set")[["n_classes", "n_train"]].first().loc[errors.index]
+    said = []
+    for name in SHOWN:
+        if name in errors and len(errors) > 2:
+            difference = errors[name] - errors[CONTROL]
+            by_classes = spearmanr(sizes["n_classes"], difference).statistic
+            by_samples = spearmanr(sizes["n_train"] / sizes["n_classes"], difference).statistic
+            said.append(f"{name} {by_classes:+.2f} and {by_samples:+.2f}".replace("-", "−"))
+    if not said:
+        return ""
+    return (
+        "Rank correlations of the difference from one-vs-rest with the number of classes, and with "
+        f"the training samples of a class: {'; '.join(said)}."
+    )
 
 
 def pivot(cells: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -110,33 +187,77 @@ def complete(table: pd.DataFrame) -> pd.DataFrame:
     return table.dropna(axis="columns")
 
 
+def originals(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return, for each data set and method, the first method with the same results."""
+    means = {metric: pivot(cells, metric) for metric in METRICS}
+    names, data_sets = list(means["error"]), means["error"].index
+    found = pd.DataFrame("", data_sets, names)
+    for data_set in data_sets:
+        first: dict[tuple[str, ...], str] = {}
+        for name in names:
+            values = [table[name].get(data_set, np.nan) for table in means.values()]
+            key = tuple(f"{value:.9f}" for value in values)
+            found.loc[data_set, name] = name if "nan" in key else first.setdefault(key, name)
+    return found
+
+
+def ranks_of(table: pd.DataFrame, same: pd.DataFrame) -> pd.DataFrame:
+    """Return the ranks on each data set, from 1 to the number of methods; clones count once."""
+    ranks = pd.DataFrame(np.nan, table.index, table.columns)
+    for data_set, row in table.iterrows():
+        kept = row[[same.loc[data_set, name] == name for name in table.columns]]
+        among = pd.Series(rankdata(kept.round(12)), kept.index)
+        scale = (len(row) - 1) / max(len(kept) - 1, 1)
+        for name in table.columns:
+            ranks.loc[data_set, name] = 1 + (among[same.loc[data_set, name]] - 1) * scale
+    return ranks
+
+
+def _bootstrap(ranks: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Return the ends of 95 % intervals of the average ranks, over draws of data sets."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(len(ranks), size=(N_DRAWS, len(ranks)))
+    ends = np.quantile(ranks.to_numpy()[rows].mean(axis=1), [0.025, 0.975], axis=0)
+    return pd.Series(ends[0], ranks.columns), pd.Series(ends[1], ranks.columns)
+
+
+def _pvalues(errors: pd.DataFrame, best: str) -> dict[str, float]:
+    """Return Wilcoxon's p-values against the best, adjusted by Holm's method."""
+    others = [name for name in errors if name != best]
+    differences = [(errors[name] - errors[best]).round(12) for name in others]
+    pvalues = [wilcoxon(d).pvalue if d.any() else 1.0 for d in differences]
+    return dict(zip(others, adjust_by_holm(np.array(pvalues)), strict=True))
+
+
 def _ranked(cells: pd.DataFrame, compared: pd.DataFrame) -> str:
-    """Return the ranks by each metric, the mean error and the times of reductions, best first."""
+    """Return the ranks by each metric, the mean error and the times of methods, best first."""
     names = list(compared)
-    of = {metric: pivot(cells, metric).loc[compared.index, names] for metric in METRICS}
-    ranks = {metric: average_ranks(table) for metric, table in of.items()}
-    against, intervals = holm(compared).adjusted, bootstrap_ranks(compared)
+    same = originals(cells[cells["reduction"].isin(names)])
+    ranks = {m: ranks_of(pivot(cells, m).loc[compared.index, names], same) for m in METRICS}
+    order = ranks["error"].mean().sort_values(kind="stable").index
+    low, high = _bootstrap(ranks["error"])
+    pvalues = _pvalues(compared, order[0])
     times = [
         np.exp(np.log(seconds).sub(np.log(seconds[CONTROL]), axis=0).mean())
         for column in ("fit_seconds", "predict_seconds")
-        for seconds in [pivot(cells, column).loc[compared.index, names]]
+        for seconds in [pivot(cells, column).loc[compared.index, names].clip(lower=1e-6)]
     ]
     rows = [
         [
-            names[j],
-            f"{intervals.low[j]:.1f}–{intervals.high[j]:.1f}",
-            *(f"{ranks[metric][j]:.2f}" for metric in METRICS),
-            f"{100 * compared[names[j]].mean():.2f}",
-            "best" if r == 0 else f"{against[j]:.2g}",
-            *_against_control(compared, names[j]),
-            *(f"{time[names[j]]:.2g}" for time in times),
+            name,
+            f"{low[name]:.1f}–{high[name]:.1f}",
+            *(f"{ranks[metric][name].mean():.2f}" for metric in METRICS),
+            f"{100 * compared[name].mean():.2f}",
+            f"{pvalues[name]:.2g}" if name in pvalues else "best",
+            *_against_control(compared, name),
+            *(f"{time[name]:.2g}" for time in times),
         ]
-        for r, j in enumerate(np.argsort(ranks["error"], kind="stable"))
+        for name in order
     ]
     heads = [f"rank, {title}" for title in METRICS.values()]
     posterior = ["better / same / worse", "effect"]
     heads = ["rank, interval", *heads, "mean error %", "p", *posterior]
-    return markdown_table(["reduction", *heads, "fit ×", "predict ×"], rows)
+    return markdown_table(["method", *heads, "fit ×", "predict ×"], rows)
 
 
 def _against_control(compared: pd.DataFrame, name: str) -> list[str]:
@@ -151,7 +272,7 @@ def _against_control(compared: pd.DataFrame, name: str) -> list[str]:
 
 def _unranked(name: str, errors: pd.DataFrame, compared: pd.DataFrame) -> str:
     """Return how a reduction that not all data sets have compares with the best of the others."""
-    best = compared.columns[np.argmin(average_ranks(compared))]
+    best = compared.rank(axis="columns").mean().idxmin()
     difference = (errors[name] - compared[best]).dropna()
     return (
         f"Not ranked: {name}, which was had on {len(difference)} data sets only. There its error "
@@ -161,21 +282,65 @@ def _unranked(name: str, errors: pd.DataFrame, compared: pd.DataFrame) -> str:
 
 
 def draw(cells: pd.DataFrame, folder: Path) -> None:
-    """Draw the critical differences of each learner."""
+    """Draw the differences from one-vs-rest, for each learner and by the number of classes."""
     from matplotlib import pyplot as plt
 
-    from polychotomy.plot import CriticalDifferenceDisplay
+    for (base, protocol), found in cells.groupby(["base", "protocol"]):
+        errors = complete(pivot(found, "error"))
+        figure = _draw_differences(errors, f"{TITLES[base]}, {PROTOCOLS[protocol]}")
+        figure.savefig(folder / image_of(base, protocol), dpi=110)
+        plt.close(figure)
+    broad = cells[cells["protocol"] == "split"]
+    bases = [base for base in TITLES if base in set(broad["base"])]
+    figure, axes = plt.subplots(
+        1, len(bases), figsize=(3.6 * len(bases), 3.8), sharey=True, layout="constrained"
+    )
+    for ax, base in zip(np.atleast_1d(axes), bases, strict=True):
+        _draw_by_classes(ax, broad[broad["base"] == base], TITLES[base])
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=len(SHOWN))
+    figure.savefig(folder / "comparison-advice.png", dpi=110)
+    plt.close(figure)
 
-    for base in cells["base"].unique():
-        table = complete(pivot(cells[cells["base"] == base], "error"))
-        display = CriticalDifferenceDisplay.from_table(table)
-        display.figure_.savefig(folder / f"comparison-{base}.png", dpi=110)
-        plt.close(display.figure_)
+
+def _draw_differences(errors: pd.DataFrame, title: str) -> "Figure":
+    """Return a figure of the difference of each method on each data set, and the medians."""
+    from matplotlib import pyplot as plt
+
+    points = 100 * errors.drop(columns=CONTROL).sub(errors[CONTROL], axis=0)
+    points = points.drop(columns="majority", errors="ignore")
+    points = points[points.median().sort_values(ascending=False).index]
+    figure, ax = plt.subplots(figsize=(6.5, 0.8 + 0.28 * points.shape[1]), layout="constrained")
+    for place, name in enumerate(points):
+        ax.plot(points[name], [place] * len(points), "|", color="0.6", markersize=9)
+        ax.plot(points[name].median(), place, "o", color="C0")
+    ax.axvline(0, color="black", linewidth=0.8)
+    ax.set_xscale("symlog", linthresh=2)
+    ax.set_yticks(range(points.shape[1]), list(points))
+    ax.set_xlabel("error minus that of one-vs-rest (points): data sets, and the median")
+    ax.set_title(title, fontsize="medium")
+    return figure
+
+
+def _draw_by_classes(ax: "Axes", cells: pd.DataFrame, title: str) -> None:
+    errors = pivot(cells, "error")
+    k = cells.groupby("data_set")["n_classes"].first().loc[errors.index]
+    for name, marker in SHOWN.items():
+        if name in errors:
+            difference = 100 * (errors[name] - errors[CONTROL])
+            ax.plot(k, difference, marker, label=name, alpha=0.7, markersize=5)
+    ax.axhline(0, color="black", linewidth=0.8)
+    ax.set_xscale("log")
+    ax.set_yscale("symlog", linthresh=2)
+    ax.set(xlabel="classes", ylabel="error minus that of one-vs-rest (points)")
+    ax.set_xticks([3, 10, 30, 100], ["3", "10", "30", "100"])
+    ax.set_xticks([], minor=True)
+    ax.label_outer()
+    ax.set_title(title, fontsize="medium")
 
 
 if __name__ == "__main__":
-    found = pd.read_csv(ROOT / "results" / "comparison.csv")
+    found, plan = read_cells(ROOT / "results"), read_plan(ROOT / "results")
     told = tomllib.loads((ROOT / "results" / "reasons.toml").read_text("utf-8"))
-    page = make_page(found, told["comparison"]["advice"])
+    page = make_page(found, plan, told["comparison"]["advice"])
     (ROOT / "docs" / "comparison.md").write_text(page, "utf-8")
     draw(found, ROOT / "docs" / "images")

@@ -16,7 +16,7 @@ from typing import Any
 from markdown_table import markdown_table
 from scipy.stats import binomtest
 
-from polychotomy.assess import average_ranks
+from polychotomy.assess import average_ranks, iman_davenport
 from polychotomy.lab import experiments, published
 from polychotomy.lab.experiments import (
     Comparison,
@@ -264,8 +264,12 @@ def _not_run(experiment: Experiment, figures: Iterable[Figure]) -> str:
 def _conclusion(told: dict[str, Any], results: FinishedCells) -> str:
     """Return a conclusion of a paper, what the figures say of it, and the verdict."""
     name = experiments.get(told["experiment"]).name
-    where = told.get("data_set", "*")
-    figures = [f for f in results.get(name, []) if f.complete and fnmatchcase(f.data_set, where)]
+    where, without = told.get("data_set", "*"), told.get("without", [])
+    figures = [
+        f
+        for f in results.get(name, [])
+        if f.complete and fnmatchcase(f.data_set, where) and f.data_set not in without
+    ]
     said = [_evidence(told, figures, whose) for whose in ("ours", "theirs")]
     verdict = told.get("verdict") or ("**not judged.**" if any(said) else "**not run.**")
     return "\n".join(
@@ -319,9 +323,15 @@ def _ranks(values: dict[tuple[str, str], float], methods: list[str], whose: str)
     full = [d for d in data_sets if all((d, m) in values for m in methods)]
     if not full:
         return ""
-    ranks = average_ranks([[round(values[d, m], 2) for m in methods] for d in full])
-    told = ", ".join(f"{m} {r:.2f}" for m, r in zip(methods, ranks, strict=True))
-    return f"{whose.capitalize()}: average ranks over {len(full)} data sets: {told}."
+    table = [[round(values[d, m], 2) for m in methods] for d in full]
+    told = ", ".join(f"{m} {r:.2f}" for m, r in zip(methods, average_ranks(table), strict=True))
+    if len(full) == 1:
+        return f"{whose.capitalize()}: ranks on {full[0]}: {told}."
+    p = iman_davenport(table).pvalue
+    return (
+        f"{whose.capitalize()}: average ranks over {len(full)} data sets: {told} "
+        f"(Iman and Davenport, p = {p:.2g})."
+    )
 
 
 def _pair(by_data_set: dict[str, list[float]], quantity: str, whose: str) -> str:

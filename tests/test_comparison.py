@@ -1,12 +1,22 @@
-"""docs/comparison.md is what docs/make_comparison.py makes of results/comparison.csv."""
+"""The comparison of all reductions: benchmarks/comparison.py, and the page of its results."""
 
 import tomllib
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import friedmanchisquare
 
 from tests.programs import ROOT, load_program
+
+PLAN = pd.DataFrame(
+    {
+        "base": ["svm"] * 6,
+        "data_set": list("abcdef"),
+        "wanted": [900] * 6,
+        "samples": [900, 900, 900, 450, 0, 900],
+    }
+)
 
 
 @pytest.fixture(scope="module")
@@ -14,14 +24,17 @@ def program():
     return load_program("make_comparison")
 
 
-def make_cells(errors, base="svm"):
+def make_cells(errors, base="svm", protocol="split"):
     """Return cells with the errors of each reduction on data sets a, b, …; None where missing."""
     return pd.DataFrame(
         {
             "data_set": data_set,
             "reduction": reduction,
             "base": base,
+            "protocol": protocol,
             "seed": 0,
+            "n_classes": 3 + "abcd".index(data_set),
+            "n_train": 100,
             "error": error,
             "log_loss": 1 - error,
             "brier": error,
@@ -47,18 +60,20 @@ ERRORS = {
 
 def test_the_page_is_what_the_results_make(program):
     told = tomllib.loads((ROOT / "results" / "reasons.toml").read_text("utf-8"))
-    cells = pd.read_csv(ROOT / "results" / "comparison.csv")
-    expected = program.make_page(cells, told["comparison"]["advice"])
+    folder = ROOT / "results"
+    cells, plan = program.read_cells(folder), program.read_plan(folder)
+    expected = program.make_page(cells, plan, told["comparison"]["advice"])
     assert (ROOT / "docs" / "comparison.md").read_text("utf-8") == expected, "run make results"
 
 
 def test_ranks_and_times(program):
-    page = program.make_page(make_cells(ERRORS), "Take this.")
+    page = program.make_page(make_cells(ERRORS), PLAN, "Take this.")
     assert "Take this." in page
-    assert "3 reductions on 4 data sets." in page
+    assert "3 methods on 4 data sets." in page
     # Ranks 1, 1, 2, 1 of bch by error; the other way round by log loss. 4 to the mean of 1 … 4.
-    assert "| bch | 1.0–1.8 | 1.25 | 2.75 | 1.25 | 22.50 | best |" in page
-    assert "| one_vs_rest | 1.2–2.0 | 1.75 | 2.25 | 1.75 | 27.50 |" in page
+    bch = next(line for line in page.splitlines() if line.startswith("| bch |"))
+    assert " | 1.25 | 2.75 | 1.25 | 22.50 | best | " in bch
+    assert bch.endswith(" | 32 | 1 |")
     rows = [page.index(f"| {name} | ") for name in ("bch", "one_vs_rest", "chain")]
     assert rows == sorted(rows)
     chi = friedmanchisquare(*(ERRORS[name] for name in ("one_vs_rest", "bch", "chain"))).statistic
@@ -70,10 +85,122 @@ def test_ranks_and_times(program):
     assert "| b | 20.0 | 40.0 |  | 30.0 |" in page
 
 
+def test_clones_count_once(program):
+    cells = make_cells(ERRORS | {"hamming": ERRORS["chain"]})
+    same = program.originals(cells)
+    assert (same["hamming"] == "chain").all()
+    assert (same["bch"] == "bch").all()
+    table = program.complete(program.pivot(cells, "error"))
+    ranks = program.ranks_of(table, same)
+    # Of three different methods on four places: 1, 2.5 and 4.
+    assert ranks.loc["a"].to_dict() == {"bch": 1, "chain": 4, "hamming": 4, "one_vs_rest": 2.5}
+    assert ranks.loc["c"].to_dict() == {"bch": 2.5, "chain": 4, "hamming": 4, "one_vs_rest": 1}
+    page = program.make_page(cells, PLAN, "")
+    assert "Clones: hamming = chain on 4." in page
+
+
+def test_methods_that_differ_in_a_metric_are_no_clones(program):
+    cells = make_cells(ERRORS | {"hamming": ERRORS["chain"]})
+    cells.loc[(cells["reduction"] == "hamming") & (cells["data_set"] == "a"), "brier"] = 0.31
+    same = program.originals(cells)["hamming"]
+    assert same.to_dict() == {"a": "hamming", "b": "chain", "c": "chain", "d": "chain"}
+
+
+def test_what_was_cut_is_said(program):
+    page = program.make_page(make_cells(ERRORS, protocol="5x2"), PLAN, "")
+    assert "## RBF SVM, tuned, ten folds" in page
+    assert "Left out by the plan, for their time: e." in page
+    assert "Cut to fewer samples: d 450." in page
+    assert "Planned, but not finished: f." in page
+
+
+def test_pvalues_are_wilcoxons_adjusted_by_holm(program):
+    rng = np.random.default_rng(0)
+    best = rng.uniform(size=12)
+    errors = pd.DataFrame({"best": best, "same": best, "worse": best + rng.uniform(0.1, 0.2, 12)})
+    found = program._pvalues(errors, "best")
+    assert found == pytest.approx({"same": 1.0, "worse": 2 * 2 / 2**12})
+
+
 def test_pictures_are_drawn(program, tmp_path):
-    both = pd.concat([make_cells(ERRORS), make_cells(ERRORS, "logistic")])
+    ten = make_cells(ERRORS, "logistic", "5x2")
+    both = pd.concat([make_cells(ERRORS), make_cells(ERRORS, "logistic"), ten])
     program.draw(both, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
         "comparison-svm.png",
         "comparison-logistic.png",
+        "comparison-logistic-5x2.png",
+        "comparison-advice.png",
     }
+
+
+@pytest.fixture
+def measured(tmp_path, monkeypatch):
+    """Return benchmarks/comparison.py with one small data set and three methods."""
+    found = load_program("comparison", "benchmarks")
+    monkeypatch.setattr(found, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(found, "all_data", lambda: {"wine": found.known_data()["wine"]})
+    monkeypatch.setattr(
+        found, "reductions_of", lambda base: ["one_vs_rest", "dense_random", "majority"]
+    )
+    return found
+
+
+def test_a_comparison_goes_on_where_it_was(measured, tmp_path, monkeypatch, capsys):
+    store, folder = tmp_path / "cells.sqlite", tmp_path / "results"
+    measured.run("logistic", 1.0, 60, "00:00", store)
+    assert "60 of     60 samples" in capsys.readouterr().out
+    with pytest.raises(ValueError, match="complete"):
+        measured.export(store)
+    measured.run("logistic", 1e-9, 60, None, store)  # the plan is the first one
+    measured.export(store)
+    cells = pd.read_csv(folder / "cells.csv.gz")
+    assert cells.groupby("reduction").size().to_dict() == {
+        "dense_random": 10,
+        "majority": 10,
+        "one_vs_rest": 10,
+    }
+    assert (cells["n_train"] == 30).all()
+    tuned = pd.read_csv(folder / "tuned.csv")
+    assert len(tuned) == 3
+    first = (folder / "cells.csv.gz").read_bytes()
+    monkeypatch.setattr(measured, "compute_cells", None)  # nothing is computed again
+    measured.run("logistic", 1.0, 60, None, store)
+    measured.export(store)
+    assert (folder / "cells.csv.gz").read_bytes() == first
+
+
+def test_random_codes_differ_in_every_fold(measured):
+    samples = measured.read_samples("wine", 60)
+    row = {"parameters": '{"estimator__C": 0.1}'}
+    tasks = list(measured.tasks_of(samples, "logistic", "dense_random", row))
+    assert len({task.method.classifier.random_state for task in tasks}) == 10
+    assert len({(task.seed, task.fold) for task in tasks}) == 10
+    assert {task.method.classifier.estimator.C for task in tasks} == {0.1}
+
+
+def test_the_most_expensive_are_cut_first(measured, monkeypatch):
+    monkeypatch.setattr(measured, "read_samples", lambda name, most: SIZES[name].limited(most))
+    monkeypatch.setattr(
+        measured, "probe", lambda base, name, n: n / 1000 * (10 if name == "dear" else 1)
+    )
+    plan = measured.make_plan("logistic", ["dear", "cheap"], 8.0, 2000)
+    assert [(row["data_set"], row["wanted"], row["samples"]) for row in plan] == [
+        ("cheap", 2000, 2000),
+        ("dear", 2000, 500),
+    ]
+    plan = measured.make_plan("logistic", ["dear", "cheap"], 3.0, 2000)
+    assert [(row["data_set"], row["samples"]) for row in plan] == [("cheap", 2000), ("dear", 0)]
+
+
+class Sized:
+    """Samples of which only the number counts."""
+
+    def __init__(self, n):
+        self.y, self.classes = range(n), ("a", "b")
+
+    def limited(self, most):
+        return Sized(min(len(self.y), most))
+
+
+SIZES = {"dear": Sized(4000), "cheap": Sized(4000)}

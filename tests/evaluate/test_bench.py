@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from polychotomy import datasets
-from polychotomy.evaluate import Samples, Schedule, compute
+from polychotomy import CodeClassifier, datasets
+from polychotomy.evaluate import Contestant, Samples, Schedule, _bench, compute
 from tests.evaluate.cells import same
 
 NAMES = ["one_vs_rest", "one_vs_one", "bch:hamming", "linkage_tree", "ddag", "majority"]
@@ -49,3 +50,16 @@ def test_a_cell_holds_counts_and_held_out_predictions(wine):
     (cell,) = compute([task], wine)
     assert (cell.cost.problems, cell.cost.questions) == (3, 3)
     assert cell.score == np.mean(cell.predicted == wine.y[task.test])
+
+
+def test_numbers_alone_need_no_further_warm_up(monkeypatch):
+    monkeypatch.setattr(_bench, "_WARM", set())
+    fits = []
+    monkeypatch.setattr(_bench, "clone", lambda classifier: fits.append(classifier) or classifier)
+    for C, seed in [(1.0, 0), (2.0, 0), (2.0, 1)]:
+        classifier = CodeClassifier(LogisticRegression(C=C), random_state=seed)
+        _bench.warm_up(Contestant("one_vs_rest", "logistic", classifier))
+    assert len(fits) == 1
+    classifier = CodeClassifier(LogisticRegression(solver="newton-cg"), random_state=0)
+    _bench.warm_up(Contestant("one_vs_rest", "logistic", classifier))
+    assert len(fits) == 2

@@ -252,8 +252,11 @@ _WARM: set[str] = set()
 
 
 def warm_up(method: Contestant) -> None:
-    """Load, once in every process, what is compiled or imported late, so that it is not timed."""
-    name = digest(method.parameters)
+    """Load, once in every process, what is compiled or imported late, so that it is not timed.
+
+    That does not depend on numbers: a draw or a tuned value more needs no further training.
+    """
+    name = digest(_without_numbers(method.parameters))
     if name in _WARM:
         return
     _WARM.add(name)
@@ -263,3 +266,11 @@ def warm_up(method: Contestant) -> None:
         classifier = clone(method.classifier).fit(X, y)
         classifier.predict(X)
         classifier.predict_proba(X)
+
+
+def _without_numbers(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_numbers(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_numbers(each) for each in value]
+    return "number" if type(value) in (int, float) else value
