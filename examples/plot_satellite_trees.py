@@ -36,9 +36,9 @@ for ax, name in zip(axes, ("tree, linkage", "tree, by hand"), strict=True):
 print(methods["tree, by hand"]["structure"])
 
 # %%
-# Errors against the number of questions. Both trees are within a point of one-vs-one with a fifth of
-# its questions, and more accurate than one-vs-rest, which is hard for a linear learner. A balanced
-# tree, which halves the classes in the order of their names, is the worst of the three.
+# Errors against the number of questions. Both trees are within a point of one-vs-one with a fifth
+# of its questions, and more accurate than one-vs-rest, which is hard for a linear learner. A
+# balanced tree, which halves the classes in the order of their names, is the worst of the three.
 
 figure, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
 for name, stored in methods.items():
