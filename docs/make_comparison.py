@@ -31,26 +31,26 @@ CONTROL = "one_vs_rest"  # what times are compared with
 METRICS = {"error": "error", "log_loss": "log loss", "brier": "Brier"}
 INTRODUCTION = """# All reductions on all data sets
 
-Which reduction should one take? The papers compare a few on up to thirteen data sets; here all of
-the library's stand side by side, with three binary learners. This page is made by `make results`
-from `results/comparison.csv`, and that by `make comparison`, which can be interrupted and goes on
-where it was: at most 1000 samples of each data set are drawn, class by class; its own test part, or
-else 30 % of them, is set aside once; numbers are standardised by the training part. The SVM's width
-and C are tuned for every reduction by the papers' greedy search, in five folds of the training
-part; the other learners are scikit-learn's as they come.
+Which reduction should one take? The papers compare a few of them on up to thirteen data sets; this
+page compares all of the library's, with three binary learners. It is made by `make results` from
+`results/comparison.csv`, which `make comparison` writes; that run can be interrupted and continued.
+At most 1000 samples of each data set are drawn, class by class. The data set's own test part, or
+else 30 % of the samples, is set aside once, and numbers are standardised by the training part. The
+SVM's width and C are tuned for every reduction by the papers' greedy search, in five folds of the
+training part; the other learners have scikit-learn's defaults.
 
-Ranks are averages over the data sets, 1 being the best of the reductions that all data sets have.
-The exhaustive code is not among them: from a dozen classes on it asks too many questions.
-*p* says whether a reduction's rank by error is that of the best (Holm's procedure), and the
-interval of a rank what drawing other data sets of this kind would make of it (bootstrap, 95 %).
-*Better / same / worse* are the probabilities, in per cent, that a reduction's error is lower than
-that of one-vs-rest by more than a point, within a point of it, or higher (Bayesian signed-rank
-test); *effect* is the median difference in points (Hodges and Lehmann). Times are CPU seconds
-against those of one-vs-rest, geometric means, calibration included and tuning not.
+Ranks are averages over the data sets; 1 is the best of the reductions that all data sets have. The
+exhaustive code is left out: from a dozen classes on it has too many problems. *p* tests whether a
+reduction's rank by error differs from the best (Holm's procedure), and the interval of a rank is
+that of other data sets of this kind (bootstrap, 95 %). *Better / same / worse* are the
+probabilities, in per cent, that a reduction's error is lower than that of one-vs-rest by more than
+a point, within a point of it, or higher (Bayesian signed-rank test); *effect* is the median
+difference in points (Hodges and Lehmann). Times are geometric means of CPU seconds relative to
+one-vs-rest, with calibration and without tuning.
 
-What this comparison cannot say: each data set is divided once, only the SVM is tuned, each random
-code is one draw, and some codes equal each other on data sets of few classes. The learner's own
-multi-class form and a majority baseline are not in it."""
+What this comparison cannot show: each data set is split once, only the SVM is tuned, each random
+code is one draw, and some codes are the same on data sets of few classes. The learner's own
+multi-class form and a majority baseline are not included."""
 
 
 def make_page(cells: pd.DataFrame, advice: str) -> str:
@@ -72,7 +72,7 @@ def _about_run(cells: pd.DataFrame) -> str:
     return (
         f"{len(cells)} cells of {cells['data_set'].nunique()} data sets, seed "
         f"{', '.join(map(str, cells['seed'].unique()))}, {hours:.2g} CPU hours of training and "
-        f"predicting beside the tuning; {', '.join(versions)}."
+        f"predicting, without the tuning; {', '.join(versions)}."
     )
 
 
@@ -83,8 +83,8 @@ def _of_base(cells: pd.DataFrame, base: str) -> Iterator[str]:
     yield (
         f"{compared.shape[1]} reductions on {len(compared)} data sets. Their ranks by error "
         f"{'differ' if test.pvalue < 0.05 else 'do not differ'} (Iman and Davenport, "
-        f"F = {test.statistic:.3g}, p = {test.pvalue:.2g}); two of them are told apart from a "
-        f"difference of {critical:.2f} on (Nemenyi, 5 %)."
+        f"F = {test.statistic:.3g}, p = {test.pvalue:.2g}); two of them differ significantly "
+        f"if their ranks are {critical:.2f} apart (Nemenyi, 5 %)."
     )
     yield f"![Ranks by error and critical difference, {base}](images/comparison-{base}.png)"
     yield _ranked(cells, compared)

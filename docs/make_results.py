@@ -55,10 +55,11 @@ correlation of our figures and theirs over the methods, averaged over data sets 
 ranks, total errors, intervals of differences) are shown, but not counted.
 
 What the counts show: in Mills' and in Tax and Duin's tables the methods behave here as they do
-there. In those of Allwein, Schapire and Singer the data sets do, and with AdaBoost the methods do in
-part; with SVMs the order of the methods is not theirs. In both papers on a single binary classifier
-the agreement is about what shuffling gives, so that it says nothing for or against the order of
-methods that they find.
+there. In those of Allwein, Schapire and Singer the data sets do, and with AdaBoost the methods do
+in part; with SVMs the order of the methods is not theirs. In both papers on a single binary
+classifier the agreement is about what shuffling gives, so that it says nothing for or against the
+order of methods that they find. [Which conclusions hold](#which-conclusions-hold) is the last
+section.
 
 ![The published figures against ours, a plot for each paper and quantity; most points are near the
 line of equal values](images/results.png)"""
@@ -167,7 +168,7 @@ def _about_run(environment: dict[str, Any]) -> str:
     return (
         f"Run on {environment['date']} with seed {environment['options']['seed']}: "
         f"{environment['cells']} cells, {environment['failures']} failed, {hours:.2g} CPU hours of "
-        f"training and predicting beside the tuning, on {environment['cores']} cores "
+        f"training and predicting, without the tuning, on {environment['cores']} cores "
         f"({environment['machine']}); Python {environment['python']}, {versions}."
     )
 
