@@ -16,7 +16,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-results = Path(__file__).resolve().parents[1] / "benchmarks" / "results"
+results = Path("../benchmarks/results")  # as seen from examples/
 measured = json.loads((results / "growth-hanzi.json").read_text())["classes"]
 
 labels = {

@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt
 from polychotomy import parse_structure
 from polychotomy.plot import TreeDisplay
 
-results = Path(__file__).resolve().parents[1] / "benchmarks" / "results"
+results = Path("../benchmarks/results")  # as seen from examples/
 methods = json.loads((results / "satellite-trees.json").read_text())["methods"]
 
 figure, axes = plt.subplots(1, 2, figsize=(12, 3.8), layout="constrained")
