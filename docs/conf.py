@@ -74,6 +74,7 @@ html_show_sourcelink = False
 html_show_sphinx = False
 html_theme_options = {
     "logo": {"text": "Polychotomy"},
+    "github_url": "https://github.com/polychotomy/polychotomy",
     "navigation_with_keys": False,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],

@@ -173,7 +173,12 @@ def page(package):
 def index():
     """Return the first page of the API, with a line for each package."""
     lines = ["API", "===", "", "Every public name. The first page is all that most users need.", ""]
-    lines += [".. toctree::", "   :maxdepth: 1", ""]
+    lines += [".. list-table::", ""]
+    for package in public_packages():
+        summary = inspect.getdoc(import_module(package)).splitlines()[0]
+        lines += [f"   * - :doc:`{package}`", f"     - {summary}"]
+    lines += ["   * - :doc:`command-line`", "     - Every command with its options.", ""]
+    lines += [".. toctree::", "   :hidden:", ""]
     lines += [f"   {package}" for package in public_packages()]
     return "\n".join([*lines, "   command-line", ""])
 

@@ -74,6 +74,9 @@ def draw_overview() -> None:
     for ax in (plain, *parts[2].axes, display.ax_):
         ax.set(xticks=[], yticks=[], xlabel="", ylabel="", xlim=limits[0], ylim=limits[1])
         ax.legend_ and ax.legend_.remove()
+    for mark in display.ax_.texts:  # a "?" on the border would be cut
+        at = zip(mark.get_position(), limits, strict=True)
+        mark.set_visible(all(a + 0.3 < x < b - 0.3 for x, (a, b) in at))
     figure.savefig(FOLDER / "overview.png", dpi=120)
 
 

@@ -7,6 +7,7 @@ program cannot know: likely reasons for disagreements, and verdicts on conclusio
 
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from math import isfinite
@@ -33,39 +34,43 @@ from polychotomy.lab.experiments import (
 ROOT = Path(__file__).parent.parent
 INTRODUCTION = """# The papers' experiments again
 
-This page is made by `make results` from the files in `results/`; nothing here is typed by hand but
-reasons and verdicts. An experiment is run again with
-`polychotomy reproduce NAME --out results/NAME.csv`; `polychotomy reproduce list` lists all.
-Questions that the papers leave open are answered [on pages of their own](questions/index.md).
+This page is made by `make results` from the files in `results/`; only reasons and verdicts are
+written by hand. `polychotomy reproduce NAME --out results/NAME.csv` runs an experiment again, and
+`polychotomy reproduce list` lists all of them. Questions that the papers leave open are answered
+[on pages of their own](questions/index.md).
 
-A figure agrees if it lies within the spread that the paper gives or, where there is none, if the
-published one lies within our 95 % bootstrap interval; of the ends of an interval, if our difference
-lies between the published ones. Our intervals are of the tested samples: on a fixed test part they
-do not know how much another training part would change. Random codes are one draw each. Times are
-not judged, nor is what was run in part of the folds. In the tables, ours comes first, the published
-figure in parentheses; ✗ marks those that disagree, \\* those of which not all folds were run.
+A figure agrees if it lies within the spread that the paper gives. Where the paper gives none, the
+published figure must lie within our 95 % bootstrap interval; the ends of a published interval
+agree if our difference lies between them. Our intervals come from the test samples: on a fixed test
+part they do not include how much another training part would change. Random codes are one draw
+each. Times are not judged, nor are experiments of which only some folds were run. In the tables,
+our figure comes first and the published one follows in parentheses; ✗ marks disagreement, \\* an
+experiment of which not all folds were run.
 
-Agreement needs a control: most figures of a data set are alike. *Shuffled* is how many would agree
-on average if the published figures of each data set and quantity were shuffled among the methods,
-and *p* how often shuffling gives at least as many as agree. *Order* is Spearman's rank correlation
-of ours and theirs over the methods, averaged over data sets and quantities; *methods* is that of
-their average ranks. Figures that follow from others of the paper (average ranks, total errors,
-intervals of differences) are shown, but not counted.
+Agreement needs a control, since most figures of a data set are alike. *Shuffled* is how many would
+agree on average if the published figures of each data set and quantity were shuffled among the
+methods, and *p* how often shuffling gives at least as many as agree. *Order* is Spearman's rank
+correlation of our figures and theirs over the methods, averaged over data sets and quantities;
+*methods* is that of their average ranks. Figures that follow from others of the paper (average
+ranks, total errors, intervals of differences) are shown, but not counted.
 
-What the counts carry: in Mills' and in Tax and Duin's tables the methods behave here as they do
-there. In Allwein, Schapire and Singer's the data sets do, with AdaBoost also the methods in part;
-with SVMs the order of the methods is not theirs. In both papers on a single binary classifier the
-agreement is about what shuffling gives, so that it says nothing for or against the order of methods
-that they find.
+What the counts show: in Mills' and in Tax and Duin's tables the methods behave here as they do
+there. In those of Allwein, Schapire and Singer the data sets do, and with AdaBoost the methods do
+in part; with SVMs the order of the methods is not theirs. In both papers on a single binary
+classifier the agreement is about what shuffling gives, so that it says nothing for or against the
+order of methods that they find. [Which conclusions hold](#which-conclusions-hold) is the last
+section.
 
-{plots}"""
-PLOTS = {
+![The published figures against ours, a plot for each paper and quantity; most points are near the
+line of equal values](images/results.png)"""
+PAPERS = {
     "allwein": "Allwein, Schapire and Singer",
     "sbc": "El-Yaniv, Kotek, Pechyony and Yom-Tov",
     "sbckernel": "El-Yaniv, Pechyony and Yom-Tov",
     "mills": "Mills",
     "tax-duin": "Tax and Duin",
 }
+FEWEST_POINTS = 5  # of a quantity that gets a plot of its own
 
 FinishedCells = dict[str, list[Figure]]
 
@@ -79,7 +84,7 @@ def make_page(folder: Path) -> str:
         if (folder / f"{each.name}.csv").exists()
     }
     told = tomllib.loads((folder / "reasons.toml").read_text("utf-8"))
-    parts = [INTRODUCTION.format(plots=_plots(known, results)), _overview(known, results)]
+    parts = [INTRODUCTION, _overview(known, results)]
     for each in known:
         if each.name in results:
             environment = json.loads((folder / f"{each.name}.environment.json").read_text("utf-8"))
@@ -100,16 +105,6 @@ def _expected(experiment: Experiment) -> list[published.PublishedCell]:
         and cell.data_set in (*experiment.data_sets, "all")
         and isfinite(cell.value)
     ]
-
-
-def _plots(known: Sequence[Experiment], results: FinishedCells) -> str:
-    """Return the pictures of ours against theirs, for the papers of which there are figures."""
-    there = {each.paper for each in known if each.name in results}
-    return " ".join(
-        f"![Ours against theirs: {title}](images/results-{paper}.png)"
-        for paper, title in PLOTS.items()
-        if paper in there
-    )
 
 
 def _overview(known: Sequence[Experiment], results: FinishedCells) -> str:
@@ -173,7 +168,7 @@ def _about_run(environment: dict[str, Any]) -> str:
     return (
         f"Run on {environment['date']} with seed {environment['options']['seed']}: "
         f"{environment['cells']} cells, {environment['failures']} failed, {hours:.2g} CPU hours of "
-        f"training and predicting without the tuning, on {environment['cores']} cores "
+        f"training and predicting, without the tuning, on {environment['cores']} cores "
         f"({environment['machine']}); Python {environment['python']}, {versions}."
     )
 
@@ -354,24 +349,25 @@ def _pair(by_data_set: dict[str, list[float]], quantity: str, whose: str) -> str
 
 
 def draw_plots(folder: Path, images: Path) -> None:
-    """Draw our figures against the published ones, a picture for each paper."""
+    """Draw our figures against the published ones, a plot for each paper and quantity."""
     from matplotlib import pyplot as plt
 
-    for paper in PLOTS:
+    plots = {}
+    for paper, title in PAPERS.items():
         figures = [f for f in _figures_of(paper, folder) if f.agrees is not None and f.ours > 0]
-        quantities = list(dict.fromkeys(f.quantity for f in figures))
-        _, axes = plt.subplots(
-            1,
-            len(quantities),
-            figsize=(3.2 * len(quantities), 3.2),
-            layout="constrained",
-            squeeze=False,
-        )
-        for ax, quantity in zip(axes[0], quantities, strict=True):
-            _scatter(ax, [f for f in figures if f.quantity == quantity])
-            ax.set(xlabel="published", ylabel="ours", title=quantity_label(quantity))
-        plt.savefig(images / f"results-{paper}.png", dpi=100)
-        plt.close()
+        for quantity, n in Counter(f.quantity for f in figures).items():
+            if n >= FEWEST_POINTS:
+                some = [f for f in figures if f.quantity == quantity]
+                plots[f"{title}\n{quantity_label(quantity)}"] = some
+    picture, axes = plt.subplots(-(-len(plots) // 4), 4, figsize=(13, 7), layout="constrained")
+    for ax in axes.flat[len(plots) :]:
+        ax.remove()
+    for ax, (title, figures) in zip(axes.flat, plots.items(), strict=False):
+        _scatter(ax, figures)
+        ax.set(xlabel="published", ylabel="ours")
+        ax.set_title(title, fontsize=9)
+    picture.savefig(images / "results.png", dpi=100)
+    plt.close()
 
 
 def _figures_of(paper: str, folder: Path) -> list[Figure]:
@@ -389,7 +385,12 @@ def _scatter(ax: Any, figures: Sequence[Figure]) -> None:
         some = [f for f in figures if f.agrees is agrees]
         values = [f.theirs for f in some], [f.ours for f in some]
         ax.scatter(*values, s=9, color=colour, label=f"{len(some)} {label}")
-    ax.set(xscale="log", yscale="log", aspect="equal")
+    values = [value for f in figures for value in (f.theirs, f.ours)]
+    limits = min(values) / 1.3, max(values) * 1.3
+    ax.set(xscale="log", yscale="log", aspect="equal", xlim=limits, ylim=limits)
+    ticks = [t for t in (0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100) if limits[0] <= t <= limits[1]]
+    ax.set(xticks=ticks, xticklabels=ticks, yticks=ticks, yticklabels=ticks)
+    ax.minorticks_off()
     ax.legend(fontsize=8)
 
 

@@ -549,7 +549,9 @@ def test_a_native_model_has_no_problems_to_explain(folder, tmp_path):
     out = tmp_path / "native.skops"
     options = ("--target", "kind", "-o", out, "--jobs", 1, "--reduction", "native")
     run("fit", folder / "flowers.csv", *options)
-    assert "the learner's own multi-class form" in run("explain", out).stdout
+    said = run("explain", out).stdout
+    assert "the learner's own multi-class form" in said
+    assert "Cost: 1 question per sample;" in said
     assert json.loads(run("explain", out, "--json").stdout)["problems"] == []
     assert len(table(run("predict", out, folder / "flowers.csv", "--proba").stdout)) == 150
 

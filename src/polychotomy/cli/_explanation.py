@@ -125,7 +125,8 @@ def _asked(facts: dict[str, Any]) -> str:
 
 
 def _cost(facts: dict[str, Any]) -> str:
-    asked = f"{facts['questions']:.4g} questions per sample; " if facts["questions"] else ""
+    n = facts["questions"]
+    asked = f"{n:.4g} {'question' if n == 1 else 'questions'} per sample; " if n else ""
     where = "in a fold of the cross-validation" if facts["folds"] else "what was held out"
     return (
         f"{asked}{facts['fit_seconds']:.2g} s of CPU time to train and "
