@@ -13,6 +13,7 @@ from polychotomy import (
     CodeClassifier,
     KernelSBCClassifier,
     SharedKernelSVC,
+    SharedLinear,
     SingleBinaryClassifier,
     TreeClassifier,
 )
@@ -95,6 +96,31 @@ def test_a_tree_is_not_asked_about_everything(samples, monkeypatch):
     monkeypatch.setattr(type(classifier._trained), "outputs", counting)
     classifier.predict_top(new, 2)
     assert sum(asked) < 0.9 * 9 * len(new)
+
+
+def test_a_tree_is_asked_about_many_samples_at_once(monkeypatch):
+    """A node costs the same time for each block of samples, of which there are few."""
+    k = 200
+    X = np.random.default_rng(0).normal(size=(2 * k, 4))
+    classifier = TreeClassifier(SharedLinear(), "kmeans", probability=None)
+    classifier.fit(X, np.arange(2 * k) % k)
+    outputs, calls = type(classifier._trained).outputs, []
+    block = "polychotomy.classifiers._reduction_classifier._BLOCK_OUTPUTS"
+
+    def counting(self, X, kind, which=None):
+        calls.append(which)
+        return outputs(self, X, kind, which)
+
+    monkeypatch.setattr(type(classifier._trained), "outputs", counting)
+    expected = classifier.predict(X), classifier.predict_top(X, 5)
+    n_nodes, n_calls = len(list(classifier.structure_.nodes())), len(calls)
+    assert n_calls <= 7 * n_nodes
+    monkeypatch.setattr(block, 2 * k * 40)  # room for a way's 29 outputs, not for all
+    np.testing.assert_array_equal(classifier.predict(X), expected[0])
+    np.testing.assert_array_equal(classifier.predict_top(X, 5), expected[1])
+    assert len(calls) == 2 * n_calls
+    monkeypatch.setattr(block, 100)
+    np.testing.assert_array_equal(classifier.predict(X), expected[0])
 
 
 def test_of_equal_classes_the_first():

@@ -146,7 +146,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         -------
         labels : ndarray of shape (n_samples,)
         """
-        winners = [self._readout.decide(ask)[0] for ask in self._asks(X)]
+        winners = [self._readout.decide(ask)[0] for ask in self._asks(X, n_best=1)]
         labels: NDArray[Any] = self.classes_[np.concatenate(winners)]
         return labels
 
@@ -346,10 +346,17 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_trained")
 
-    def _asks(self, X: Any) -> Iterator[Asking]:
-        """Check samples, and yield some of them at a time, so that their outputs stay small."""
+    def _asks(self, X: Any, *, n_best: int | None = None) -> Iterator[Asking]:
+        """Check samples, and yield some of them at a time, so that their outputs stay small.
+
+        If only the best classes are looked for, a tree holds little of each sample: many are asked
+        together, as every node that is reached costs time for each block.
+        """
         X = self._checked(X)
-        size = max(1, _BLOCK_OUTPUTS // max(self._problems.code.columns.shape))
+        held = max(self._problems.code.columns.shape)
+        if n_best is not None:
+            held = min(held, self._readout.most_held + n_best)
+        size = max(1, _BLOCK_OUTPUTS // held)
         if X.shape[0] <= size:
             return iter([Asking(self._trained, X)])
         blocks = gen_batches(X.shape[0], size)
@@ -357,11 +364,11 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     def _top(self, X: Any, n: int, by: str) -> tuple[NDArray[Any], Array]:
         """Return the labels and values of the n best classes of each sample."""
-        asks = self._asks(X)
+        check_is_fitted(self)
         n, k = check_int("n", n), len(self.classes_)
         if n > k:
             raise ValueError(f"The 'n' parameter must be at most the {k} classes. Got {n}.")
-        parts = [self._readout.best(ask, n, by) for ask in asks]
+        parts = [self._readout.best(ask, n, by) for ask in self._asks(X, n_best=n)]
         classes, values = (np.concatenate(each) for each in zip(*parts, strict=True))
         return self.classes_[classes], values
 

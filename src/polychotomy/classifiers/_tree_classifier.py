@@ -235,7 +235,7 @@ class TreeClassifier(MetaReductionClassifier):
         ((1797, 9), 4)
         """
         rows, columns, start = [], [], 0
-        for ask in self._asks(X):
+        for ask in self._asks(X, n_best=1):
             for problems, samples in self._readout.decide(ask)[1]:
                 asked = np.arange(problems.start, problems.stop)
                 rows.append(start + np.repeat(samples, len(asked)))

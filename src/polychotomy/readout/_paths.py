@@ -160,6 +160,22 @@ def eliminate(readout: "Readout", ask: "Ask") -> tuple[Array, list[Visit]]:
     return scores[:, node.child], visits
 
 
+def most_held(readout: "Readout") -> int:
+    """Return how many outputs or scores of a sample are held at a time, to find its best classes.
+
+    Where a structure is searched, these are the children on the way from its top to a class.
+    """
+    nodes = readout.nodes
+    if len(nodes) == 1 or readout.path not in ("recursive", "most_probable"):
+        return max(readout.code.columns.shape)
+    held = np.array([len(node.below) for node in nodes])
+    for i, node in enumerate(nodes):  # parents before children
+        for below in node.below:
+            if below > 0:
+                held[below] += held[i]
+    return int(held.max())
+
+
 def put_first(classes: Indices, winners: Indices) -> Indices:
     """Return classes with the winner of each row in front, in place of the last if it is new."""
     others = np.argsort(classes == winners[:, np.newaxis], axis=1, kind="stable")

@@ -209,7 +209,6 @@ class Readout:
             None leaves the rules as they are.
         probability : str, default="auto"
             ``"auto"`` leaves the methods as they are.
-
         """
         methods, rules, forms = self.methods, self.rules, self.forms
         if methods is not None and probability not in (None, "auto"):
@@ -390,6 +389,11 @@ class Readout:
         return self.path in ("least_squares", "most_probable") and self.code.n_classes > 2
 
     @property
+    def most_held(self) -> int:
+        """How many outputs or scores of a sample are held at a time, to find its best classes."""
+        return _paths.most_held(self)
+
+    @property
     def _searches(self) -> bool:
         return len(self.nodes) == 1 and self.nodes[0].code.is_searched
 
@@ -426,10 +430,8 @@ class Readout:
     def calibrate(self, s: int, outputs: Array) -> Array:
         """Return the probability of the + side of one distinct problem."""
         assert self.calibrators is not None
-        calibrator = self.calibrators[s]
-        if calibrator is None:
-            return outputs
-        return calibrator(calibrated_form(outputs, self.kinds[s]))
+        fitted = self.calibrators[s]
+        return outputs if fitted is None else fitted(calibrated_form(outputs, self.kinds[s]))
 
     def asked(self, problems: slice) -> tuple[Indices, Indices]:
         """Return the distinct problems behind some problems, and where each of these is found."""
@@ -438,9 +440,8 @@ class Readout:
 
     def _said(self, ask: Ask, which: Indices, kinds: Sequence[str], rows: Indices | None) -> Array:
         """Return the outputs of distinct problems, each of its kind; one question per kind."""
-        everything = len(which) == len(self.says)
         if len(set(kinds)) == 1:
-            return ask(kinds[0], None if everything else which.tolist(), rows)
+            return ask(kinds[0], None if len(which) == len(self.says) else which.tolist(), rows)
         outputs = np.empty((ask.n_samples if rows is None else len(rows), len(which)))
         for kind in dict.fromkeys(kinds):
             columns = [c for c, each in enumerate(kinds) if each == kind]
