@@ -20,8 +20,8 @@ import os
 import signal
 from math import ceil, log2
 from pathlib import Path
-from threading import Timer
-from time import perf_counter, process_time
+from threading import Thread
+from time import perf_counter, process_time, sleep
 from unittest.mock import patch
 
 import numpy as np
@@ -72,6 +72,13 @@ def noted(cls, made):
     return Noted
 
 
+def kill_halfway(victim, coordinators, total):
+    """Kill a process as soon as half of the bytes of all outcomes have arrived."""
+    while not coordinators or coordinators[-1].bytes_received < total / 2:
+        sleep(0.01)
+    os.kill(victim, signal.SIGKILL)
+
+
 def on_cluster(data, n_workers, rounds):
     """Return what a training on so many worker processes takes, with and without a kill."""
     import dask
@@ -98,8 +105,8 @@ def on_cluster(data, n_workers, rounds):
         work = coordinators[-1]
         size = len(dumps(shared[-1]._value))
         victim = next(iter(client.run(os.getpid).values()))
-        Timer(seconds / 2, os.kill, (victim, signal.SIGKILL)).start()
         coordinators.clear(), shared.clear()
+        Thread(target=kill_halfway, args=(victim, coordinators, work.bytes_received)).start()
         killed = timed(*data, -1)[0]
     return {
         "workers": n_workers,
