@@ -8,6 +8,7 @@ from sklearn.model_selection import KFold
 
 from polychotomy.calibration import (
     CALIBRATIONS,
+    FORMS,
     calibrated_form,
     check_folds,
     choose_calibration,
@@ -123,6 +124,13 @@ def test_the_calibration_depends_on_the_learner():
         choose_calibration("none", margin._replace(name="LinearSVC"))
     with pytest.raises(ValueError, match="Did you mean 'sigmoid'"):
         choose_calibration("sigmoids", margin)
+
+
+def test_the_forms_of_a_probability():
+    p = np.array([0.1, 0.5, 0.75])
+    np.testing.assert_allclose(FORMS["probability"](p), [-0.8, 0, 0.5], atol=1e-15)
+    np.testing.assert_allclose(FORMS["log_odds"](p), np.log(p / (1 - p)), atol=1e-12)
+    assert FORMS["log_odds"](p)[1] < 0  # the first class is predicted
 
 
 def test_folds_are_stratified_and_complete():

@@ -170,10 +170,12 @@ def test_codes_are_queried_by_the_scores_of_classes(digits, code):
         lambda: CodeClassifier(SVC(), "one_vs_one", "ddag", probability=None),
         lambda: TreeClassifier(SVC(), "ddag", probability=None),
         lambda: TreeClassifier(SVC(), "ddag", probability=None, class_order=[*range(9, -1, -1)]),
+        lambda: TreeClassifier(SVC(), "balanced"),
+        lambda: TreeClassifier(SVC(), probability=None),
     ],
-    ids=["one_vs_rest", "dense", "ddag decoder", "ddag", "ddag in another order"],
+    ids=["one_vs_rest", "dense", "ddag decoder", "ddag", "ddag reordered", "tree", "linkage"],
 )
-def test_samples_that_codes_and_ddags_ask_for_are_often_wrong(digits, make, strategy):
+def test_samples_that_codes_and_trees_ask_for_are_often_wrong(digits, make, strategy):
     """Drawn ones are wrong as often as the pool is."""
     X, y = digits
     classifier = make().fit(X[:80], y[:80])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.datasets import load_iris
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import StratifiedKFold
@@ -127,7 +128,7 @@ def test_class_weights_with_metadata_routing():
     ("given", "message"),
     [
         ({"versicolor": -1}, "must be finite and not negative"),
-        ({"oak": 2}, "are not in class_weight"),
+        ({"oak": 2}, "must be classes of y, which are 'setosa', 'versicolor', .*Got 'oak'"),
         ("even", "a dictionary of classes and weights, 'balanced' or None. Got 'even'"),
         ([1, 2, 3], "Got \\[1, 2, 3\\]"),
     ],
@@ -151,7 +152,15 @@ def test_a_learner_weighted_by_the_users_classes_is_refused(make):
         make(SVC(class_weight={0: 1, 1: 1, 2: 3})).fit(X, index)
     with pytest.raises(ValueError, match="svc__class_weight"):
         make(make_pipeline(SVC(class_weight=WEIGHTS))).fit(X, Y)
+    with pytest.raises(ValueError, match=r"0 and 1\. Got the keys -1, 1"):
+        make(SVC(class_weight={-1: 1, 1: 3})).fit(X, Y)
     make(SVC(C=10, class_weight={0: 1, 1: 2}), probability=None).fit(X, index)  # the two sides
+
+
+def test_a_frozen_learner_has_its_own_labels():
+    two = index < 2
+    frozen = FrozenEstimator(SVC(class_weight={"setosa": 2}).fit(X[two], Y[two]))
+    assert CodeClassifier(frozen).fit(X[two], Y[two]).score(X[two], Y[two]) == 1
 
 
 def test_a_search_of_reductions_passes_class_weights_on():

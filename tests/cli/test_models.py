@@ -183,6 +183,19 @@ def test_evaluate_prints_what_one_asks_first(folder, labelled):
     assert max(len(line) for line in said.splitlines()[1:]) <= 120
 
 
+def test_names_that_look_like_markup_are_shown_as_they_are(tmp_path):
+    path, names = tmp_path / "[bold]data[red].csv", np.array(["[/b]", "[red]x", ":smile:"])
+    frame = pd.DataFrame({"a": np.arange(60.0), "class": np.repeat(names, 20)})
+    frame.to_csv(path, index=False)
+    model = tmp_path / "m.skops"
+    run("fit", path, "--base", "ridge", "--reduction", "one_vs_rest", "-o", model, "--jobs", 1)
+    said = run("evaluate", model, path).stdout
+    heading = said.split("predictions across")[1].split("─")[0]
+    assert heading.split() == sorted(names)
+    said = run("compare", path, "--base", "ridge", "--reductions", "one_vs_rest", "--jobs", 1)
+    assert "[bold]data[red]" in said.stdout
+
+
 def test_evaluate_needs_labels(folder, tmp_path):
     frame = pd.read_csv(folder / "flowers.csv")
     frame.rename(columns={"kind": "sort"}).to_csv(tmp_path / "sort.csv", index=False)

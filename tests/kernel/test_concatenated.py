@@ -130,3 +130,15 @@ def test_frames_pickles_and_small_caches(data):
 def test_other_kernels_need_replicas(data, kernel):
     with pytest.raises(ValueError, match="for replicas not to be made"):
         fit_concatenated(SharedKernelSVC(kernel=kernel), *data, A)
+
+
+@pytest.mark.parametrize("m", [4, 5, 6, 7])
+def test_blocks_of_few_samples_contain_the_worst(m):
+    """A pair of replicas comes first: alone in the block, it left nothing to do, for ever."""
+    for seed in range(10):
+        X = np.random.default_rng(seed).normal(size=(m, 3)) + 3 * np.arange(m)[:, np.newaxis]
+        targets = np.where(np.arange(m)[:, np.newaxis] % 3 == np.arange(3), 1, -1)
+        extended, y, _ = explicit(X, targets)
+        model = fit_concatenated(SharedKernelSVC(gamma=0.3, **EXACT), X, targets, A)
+        expected = SVC(gamma=0.3, tol=1e-8).fit(extended, y).decision_function(extended)
+        np.testing.assert_allclose(model.outputs(X).ravel(), expected, atol=1e-6)

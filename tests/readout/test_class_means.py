@@ -112,9 +112,12 @@ def test_two_classes_are_the_classifier_itself():
 def test_what_has_no_outputs_to_average_is_refused():
     with pytest.raises(ValueError, match="single code for all classes"):
         TreeClassifier(SharedLinear(), decoder="class_means").fit(X, Y)
-    batches = CodeClassifier(SharedLinear(), "one_vs_rest", "class_means")
-    with pytest.raises(ValueError, match="needs the outputs of all training samples"):
-        batches.partial_fit(X, Y, classes=np.arange(10))
+    for reservoir in (None, 50):  # samples that are held out are not those of training
+        batches = CodeClassifier(SharedLinear(), decoder="class_means", reservoir=reservoir)
+        assert not hasattr(batches, "partial_fit")
+        with pytest.raises(AttributeError, match="partial_fit") as raised:
+            batches.partial_fit(X, Y, classes=np.arange(10))
+        assert "needs the outputs of all training samples" in str(raised.value.__cause__)
     plain = CodeClassifier(SharedLinear(), "one_vs_rest", probability=None).fit(X, Y)
     with pytest.raises(ValueError, match="fit with decoder='class_means'"):
         with_rules(plain, "class_means", None).predict(X)
@@ -123,4 +126,4 @@ def test_what_has_no_outputs_to_average_is_refused():
 def test_more_classes_than_fit_in_memory_are_refused_with_an_estimate():
     code = make_code("one_vs_rest", 30_000)
     with pytest.raises(ValueError, match=r"30000 problems needs arrays of 6.71 GiB. Take a code"):
-        _class_means.check_class_means(("class_means",), code, in_batches=False)
+        _class_means.check_class_means(("class_means",), code)

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_array, check_random_state
 
-from polychotomy.arrays import Array, Indices
+from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.errors import unknown_name
+from polychotomy.structures import lay_out
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,9 @@ def query(
         How many to return.
     strategy : str, default="lead"
         ``"lead"`` prefers the smallest difference of the two largest outputs, ``"boundary"`` the
-        smallest |F_r| (of a code, see the notes), ``"least_confident"`` the smallest max_r p_r,
-        ``"margin"`` the smallest difference of the two largest p_r, and ``"entropy"`` the largest
-        −Σ p_r log p_r. ``"random"`` draws at random.
+        smallest |F_r| (of codes and trees, see the notes), ``"least_confident"`` the smallest
+        max_r p_r, ``"margin"`` the smallest difference of the two largest p_r, and ``"entropy"``
+        the largest −Σ p_r log p_r. ``"random"`` draws at random.
     diversity : float, default=1.0
         The queries are spread over the `diversity` · `n_queries` best samples: after the first,
         each query is the sample farthest from those chosen before. With 1 they are simply the
@@ -120,9 +121,9 @@ def query(
     chance in the end, and ``"lead"`` about as good as ``"margin"``, which needs calibrated
     probabilities.
 
-    The scores that a code decodes to are no distances to a boundary, and those of a DDAG are the
-    steps in which classes were eliminated. There ``"boundary"``, and with a DDAG ``"lead"`` too,
-    take the smallest a_s f_s over the outputs f_s of the problems in which the predicted class
+    The scores that a code or a tree gives are no distances to a boundary, and those of a DDAG are
+    the steps in which classes were eliminated. There ``"boundary"``, and with a DDAG ``"lead"``
+    too, take the smallest a_s f_s over the outputs f_s of the problems in which the predicted class
     takes part, a_s being its side: how near one of them is to the other side, or how far on it. In
     five draws of 100 labelled digits (SVC, pool of 1697) 11 % of the pool were predicted wrongly,
     and of the 50 samples asked for with ``"boundary"`` 56 % (one-vs-rest), 42 % (dense random) and
@@ -170,7 +171,7 @@ def _scores(classifier: Any, X: Any, strategy: str) -> Array:
     """Return what samples are ranked by, the smallest first."""
     eliminates = "ddag" in (getattr(classifier, "solve_", ""), getattr(classifier, "decoder_", ""))
     if strategy == "boundary" or (strategy == "lead" and eliminates):
-        codewords = _codewords(classifier, eliminates)
+        codewords = _codewords(classifier)
         if codewords is not None:
             winners = np.searchsorted(classifier.classes_, classifier.predict(X))
             outputs = np.asarray(classifier.binary_outputs(X), dtype=float)
@@ -178,22 +179,21 @@ def _scores(classifier: Any, X: Any, strategy: str) -> Array:
     return STRATEGIES[strategy].score(_said(classifier, X, strategy))
 
 
-def _codewords(classifier: Any, eliminates: bool) -> Array | None:
-    """Return the code of a classifier, a row per class; None if it has none, or two classes."""
+def _codewords(classifier: Any) -> Matrix | None:
+    """Return the sides of all problems, a row per class; None without any, or with two classes."""
     if len(getattr(classifier, "classes_", ())) < 3:
         return None
-    if eliminates and hasattr(classifier, "structure_"):
-        structure = classifier.structure_
-        rows = {child.label: r for r, child in enumerate(structure.children)}
-        order = [rows[label] for label in classifier.classes_.tolist()]
-        return np.asarray(structure.code.matrix[order], dtype=float)
+    if hasattr(classifier, "structure_"):
+        rows = {label: r for r, label in enumerate(classifier.classes_.tolist())}
+        return lay_out(classifier.structure_, rows)[0]
     # With one bias for all replicas, whose largest output wins, outputs have no sign to agree with.
     if not hasattr(classifier, "code_") or classifier.decoder_ == "argmax":
         return None
-    return np.asarray(classifier.code_.matrix, dtype=float)
+    matrix: Matrix = classifier.code_.matrix
+    return matrix
 
 
-def _agreement(outputs: Array, codewords: Array) -> Array:
+def _agreement(outputs: Array, codewords: Matrix) -> Array:
     """Return the smallest of a_s f_s over the problems in which the predicted class takes part."""
     smallest: Array = np.where(codewords == 0, np.inf, codewords * outputs).min(axis=1)
     return smallest

@@ -287,6 +287,11 @@ default="one_vs_one"
         return code.assigned(distances, similar=self.assignment == "similar")
 
     def _learns_in_batches(self) -> bool:
+        if self.decoder == "class_means":
+            raise AttributeError(
+                "decoder='class_means' needs the outputs of all training samples: use fit, or "
+                "another decoder with partial_fit."
+            )
         return self.assignment is None and super()._learns_in_batches()
 
     def _code_for(self, classes: NDArray[Any], rng: Any) -> Code:

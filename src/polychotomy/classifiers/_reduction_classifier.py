@@ -112,8 +112,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             X, y = check_data(self, X, y, numeric=self._numeric)
             classes, indices = check_labels(y)
             params = check_params(self, "fit", X, sample_weight, fit_params)
-            given = params.get("sample_weight")
-            factor = class_weights(self, learners, classes, indices, given)
+            factor = class_weights(self, learners, classes, indices, params.get("sample_weight"))
             weighed = weigh(params, factor)
             problems = self._lay_out(classes, order, X, indices, weighed)
             trainer = self._choose_trainer(problems, self._route("fit", params, factor))
@@ -147,8 +146,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         labels : ndarray of shape (n_samples,)
         """
         winners = [self._readout.decide(ask)[0] for ask in self._asks(X, n_best=1)]
-        labels: NDArray[Any] = self.classes_[np.concatenate(winners)]
-        return labels
+        return self.classes_[np.concatenate(winners)]
 
     def decision_function(self, X: Any) -> Array:
         """Return the score of each class, larger being better.

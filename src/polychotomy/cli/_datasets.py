@@ -1,17 +1,16 @@
 """``polychotomy datasets``: which data sets there are, and getting them."""
 
 import json
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from polychotomy.cli._disk import column_remarks_of, printable, report_errors
 from polychotomy.cli._file_options import FileOptions, reads_files
 from polychotomy.cli._options import AsJson
+from polychotomy.cli._summary_tables import make_console
 
 if TYPE_CHECKING:
     from polychotomy.datasets import DataSet
@@ -39,7 +38,7 @@ def list_datasets(as_json: AsJson = False) -> None:
         sizes = (data.samples, data.test or "", data.features, data.classes)
         here = "yes" if data.here else "no"
         table.add_row(data.name, *map(str, sizes), here, " ".join(data.papers), data.summary)
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    make_console(160).print(table)
 
 
 @datasets_app.command("show")

@@ -10,9 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from polychotomy.cli._disk import check_exists, printable, report_errors
-from polychotomy.cli._models import ModelFile, load_with_warning, make_console, report_warnings
+from polychotomy.cli._models import ModelFile, load_with_warning, report_warnings
 from polychotomy.cli._options import AsJson, NewEncoding
-from polychotomy.cli._summary_tables import check_report
+from polychotomy.cli._summary_tables import check_report, make_console
 
 if TYPE_CHECKING:
     from polychotomy.cli._evaluation import Evaluation
@@ -119,7 +119,8 @@ def _class_table(found: "Evaluation") -> Table:
 
 
 def _confusion_table(found: "Evaluation") -> Table:
-    table = _table("Confusion: true classes down, predictions across", "", *found.classes)
+    names = map(printable, found.classes)
+    table = _table("Confusion: true classes down, predictions across", "", *names)
     for name, counts in zip(found.classes, found.confusion.tolist(), strict=True):
         table.add_row(Text(printable(name)), *(str(count) if count else "·" for count in counts))
     return table

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import shlex
-import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from polychotomy.cli._disk import (
     check_can_write,
@@ -55,6 +53,7 @@ from polychotomy.cli._running import (
     show_rows,
     use_workers,
 )
+from polychotomy.cli._summary_tables import make_console
 
 if TYPE_CHECKING:
     from polychotomy.cli._model_files import Model
@@ -312,7 +311,7 @@ def explain_command(
         console = make_console()
         for part in explanation(loaded, problems, whole):
             whole_lines = bool(getattr(part, "no_wrap", False))
-            console.print(part, markup=False, soft_wrap=whole_lines)
+            console.print(part, soft_wrap=whole_lines)
 
 
 def load_with_warning(path: Path) -> "Model":
@@ -322,11 +321,6 @@ def load_with_warning(path: Path) -> "Model":
     if warning:
         typer.echo(warning, err=True)
     return model
-
-
-def make_console() -> Console:
-    """Return the console for results, 120 columns wide where there is no terminal."""
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
 def _error_of_predictions(model: "Model", new: "NewSamples", predicted: list[Any]) -> str:

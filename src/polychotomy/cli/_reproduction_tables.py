@@ -1,18 +1,17 @@
 """Reproductions as tables in the terminal, and the list of experiments."""
 
 import json
-import sys
 from collections.abc import Sequence
 from math import isfinite, isnan
 from typing import Any
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from polychotomy import datasets
+from polychotomy.cli._summary_tables import make_console
 from polychotomy.lab import experiments
 from polychotomy.lab.experiments import (
     Comparison,
@@ -30,7 +29,7 @@ _MARKS = {"OpenML": "↓", "nowhere": "?"}
 
 def print_reproduction(figures: Sequence[Figure], chosen: Sequence[Experiment]) -> None:
     """Print our figures and theirs, how many agree, and what the papers leave open."""
-    console = _console()
+    console = make_console()
     tables = compare_tables(figures)
     for table in tables:
         console.print(_table(table))
@@ -102,7 +101,7 @@ def print_experiments(as_json: bool) -> None:
         more = len(each.data_sets) - len(names)
         names += [f"and {more} more"] * (more > 0)
         table.add_row(each.name, each.title, f"{each.hours:g}", "; ".join(names))
-    console = _console()
+    console = make_console()
     console.print(table)
     console.print(
         Text(
@@ -130,7 +129,3 @@ def _sources(experiment: Experiment) -> dict[str, str]:
     """Return where each data set comes from; "here" where no network is needed."""
     known = {each.name: "here" if each.here else each.source for each in datasets.available()}
     return {name: known.get(name, "here") for name in experiment.data_sets}
-
-
-def _console() -> Console:
-    return Console(width=None if sys.stdout.isatty() else 120, highlight=False)

@@ -1,20 +1,23 @@
 """``polychotomy results``: what a store holds."""
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from polychotomy.cli._disk import check_can_write, printable, report_errors
 from polychotomy.cli._options import AsJson, Prefer, Preference, flag
-from polychotomy.cli._summary_tables import check_report, print_summary, write_report
+from polychotomy.cli._summary_tables import (
+    check_report,
+    make_console,
+    print_summary,
+    write_report,
+)
 from polychotomy.files import replacing
 
 if TYPE_CHECKING:
@@ -54,7 +57,7 @@ def list_results(store: StoreFile, as_json: AsJson = False) -> None:
     for row in counts:
         name = Text(printable(str(row["data_set"])))
         table.add_row(name, str(row["base"]), str(row["cells"]), str(row["comparison"]))
-    Console(width=None if sys.stdout.isatty() else 160, highlight=False).print(table)
+    make_console(160).print(table)
 
 
 @results_app.command("show")

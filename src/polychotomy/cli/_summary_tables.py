@@ -21,9 +21,18 @@ if TYPE_CHECKING:
 _MOST_TABLES = 3
 
 
+def make_console(width: int = 120) -> Console:
+    """Return the console for results, so many columns wide where there is no terminal.
+
+    Texts are shown as they are: names from the data may look like markup.
+    """
+    wide = None if sys.stdout.isatty() else width
+    return Console(highlight=False, markup=False, emoji=False, width=wide)
+
+
 def print_summary(summary: "Summary", title: str) -> None:
     """Print the tables, what to use, and how sure that is."""
-    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    console = make_console()
     several = len(summary.tables) > 1
     if several and len(summary.tables) <= _MOST_TABLES:
         for name, rows in summary.tables.items():

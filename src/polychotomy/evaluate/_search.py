@@ -374,7 +374,7 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         expansion = Expansion(base, classes, uses_probabilities(scorer), options)
         rows, skipped = expansion.of(self.reductions)
         if set(rows) - {"native", "majority"}:
-            check_own_weights(base, classes, type(self).__name__)
+            check_own_weights(base, type(self).__name__)
         fit_params, split_params, score_params = route_params(self, X, params, scorer)
         tuner = None
         if self.tune is not None:

@@ -82,17 +82,12 @@ def with_class_means(
     return replace(readout, means=found)
 
 
-def check_class_means(rules: Sequence[str], code: Code, *, in_batches: bool) -> None:
+def check_class_means(rules: Sequence[str], code: Code) -> None:
     """Raise ValueError where the rule "class_means" cannot be used."""
     if len(rules) > 1:
         raise ValueError(
             "The decoder 'class_means' needs a single code for all classes. Got a structure of "
             f"{len(rules)} nodes; take another decoder or CodeClassifier."
-        )
-    if in_batches:
-        raise ValueError(
-            "The decoder 'class_means' needs the outputs of all training samples: use fit, or "
-            "another decoder with partial_fit."
         )
     size = 8 * code.n_classes * code.n_problems
     if size > _MOST_BYTES:

@@ -147,7 +147,7 @@ class Readout:
                 calibrations = methods = None
         rules, forms = choose_rules(decoder, nodes, says, distinct.index, methods is not None)
         if "class_means" in rules:
-            check_class_means(rules, problems.code, in_batches=in_batches)
+            check_class_means(rules, problems.code)
         kinds = tuple(
             "margin" if name != "none" and "margin" in said.kinds else "probability"
             for name, said in zip(calibrations or ["none"] * len(says), says, strict=True)

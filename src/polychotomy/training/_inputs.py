@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.frozen import FrozenEstimator
 from sklearn.utils import (
     _safe_indexing,
     check_array,
@@ -136,11 +137,11 @@ def class_weights(
 ) -> Array | None:
     """Return the factor of each sample by the 'class_weight' of a classifier, None if it has none.
 
-    Raises ValueError for a wrong one, and for a learner whose own 'class_weight' names the classes:
-    it knows only the two sides of each problem.
+    Raises ValueError for a wrong one, and for a learner whose own 'class_weight' has other keys
+    than the two sides of each problem: it knows no others.
     """
     for learner in learners.values():
-        check_own_weights(learner, classes, type(classifier).__name__)
+        check_own_weights(learner, type(classifier).__name__)
     given = classifier.class_weight
     if given is None:
         return None
@@ -150,7 +151,14 @@ def class_weights(
             f"or None. Got {given!r}."
         )
     if isinstance(given, Mapping):
-        given = dict(given)
+        given, names = dict(given), classes.tolist()
+        unknown = [key for key in given if key not in names]
+        if unknown and any(name not in given for name in names):  # or they are weights of more
+            raise ValueError(
+                "The keys of 'class_weight' must be classes of y, which are "
+                f"{', '.join(map(repr, names[:10]))}{', …' if len(names) > 10 else ''}. "
+                f"Got {unknown[0]!r}."
+            )
     elif sample_weight is not None:
         totals = np.bincount(y, np.asarray(sample_weight, dtype=float))
         for c in np.flatnonzero(totals <= 0):
@@ -167,19 +175,20 @@ def class_weights(
     return np.asarray(factors[y], dtype=float)
 
 
-def check_own_weights(learner: Any, classes: NDArray[Any], owner: str) -> None:
-    """Raise ValueError if the 'class_weight' of a binary learner names the classes.
+def check_own_weights(learner: Any, owner: str) -> None:
+    """Raise ValueError if the 'class_weight' of a binary learner is not that of the two sides.
 
-    `owner` is the classifier whose parameter it is, and which can weigh the classes.
+    `owner` is the classifier whose parameter it is, and which can weigh the classes. A learner that
+    is trained already has its own labels.
     """
-    known = set(classes.tolist()) - {0, 1}
-    params = learner.get_params(deep=True) if hasattr(learner, "get_params") else {}
-    for name, own in params.items():
-        if name.endswith("class_weight") and isinstance(own, Mapping) and known & {*own}:
+    if isinstance(learner, FrozenEstimator) or not hasattr(learner, "get_params"):
+        return
+    for name, own in learner.get_params(deep=True).items():
+        if name.endswith("class_weight") and isinstance(own, Mapping) and {*own} - {0, 1}:
             raise ValueError(
                 f"The parameter {name!r} of {type(learner).__name__} weighs the two sides of "
-                "each binary problem, 0 and 1. To weigh the classes, give 'class_weight' to "
-                f"{owner}."
+                f"each binary problem, 0 and 1. Got the keys {', '.join(map(repr, own))}. To "
+                f"weigh the classes, give 'class_weight' to {owner}."
             )
 
 

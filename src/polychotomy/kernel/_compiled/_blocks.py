@@ -112,11 +112,13 @@ def select_pairs(y, a, c, F, up, down):
 def fill_block(block, n_block, up, n_up, down, n_down, marked):
     """Put the worst of both sides into the block, then as much as fits of what was in it.
 
-    The first block is filled with the worst alone, later ones by half. Returns its new size.
+    The first block is filled with the worst alone, later ones by half, but with two of either side
+    at least: of coupled problems, a pair of replicas comes before the worst, and a block without
+    the worst may have nothing left to do. Returns its new size.
     """
     size = len(block)
     last = block[:n_block].copy()
-    new = size // 2 if n_block == 0 else max(size // 4, 1)
+    new = size // 2 if n_block == 0 else max(size // 4, 2)
     n = 0
     for k in range(new):
         if k < n_up and not marked[up[k]]:
