@@ -90,8 +90,8 @@ def fit_sigmoid(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> S
     """Fit q = 1 / (1 + exp(−(αf + β))) (Platt, with the targets and the Newton method of Lin).
 
     Minimises the weighted cross entropy with Platt's targets. Outputs are scaled to a root mean
-    square of 1. The step is halved until the loss falls; stops when the gradient is below 1e-10 of
-    the total weight.
+    square of 1. The step is halved until the loss falls, up to rounding; stops when the gradient is
+    below 1e-10 of the total weight.
 
     References
     ----------
@@ -118,7 +118,7 @@ def fit_sigmoid(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> S
         hessian += 1e-12 * total * np.eye(2)
         step = np.linalg.solve(hessian, gradient)
         t = 1.0
-        while (reached := loss(theta - t * step)) > value and t > 1e-10:
+        while (reached := loss(theta - t * step)) > value * (1 + 1e-12) and t > 1e-10:
             t /= 2
         theta, value = theta - t * step, reached
     return Sigmoid(float(theta[0]) / scale, float(theta[1]))
