@@ -24,6 +24,7 @@ from polychotomy.training import (
 )
 
 _MANY_CLASSES = 300
+_MANY_PROBLEMS = 100_000
 _BYTES_OF_PROBLEM = 500  # at least: its name, its place among the others, a small model
 
 
@@ -248,10 +249,10 @@ default="one_vs_one"
         code = self._code_for(classes, check_random_state(self.random_state))
         if isinstance(self.code, str) and code.is_one_vs_one and len(classes) >= _MANY_CLASSES:
             refuse_pairs(code, self._learners()["estimator"], X, y)
-        needed = {f"{code.n_problems} binary problems": _BYTES_OF_PROBLEM * code.n_problems}
-        check_room(
-            needed, "Take a code of fewer problems, such as 'one_vs_rest' or 'dense_random'."
-        )
+        if code.n_problems > _MANY_PROBLEMS:
+            needed = {f"{code.n_problems} binary problems": _BYTES_OF_PROBLEM * code.n_problems}
+            advice = "Take a code of fewer problems, such as 'one_vs_rest' or 'dense_random'."
+            check_room(needed, advice)
         if self.assignment is not None:
             code = self._assigned(code, X, y, params)
         order = self._order(order, classes, X, y, params)
