@@ -6,6 +6,7 @@ from sklearn.discriminant_analysis import (
 )
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
@@ -72,6 +73,20 @@ def test_confidence_is_the_score_of_what_is_predicted(iris):
     labels, accepted = classifier.predict_or_reject(X, "confidence", 0.7)
     np.testing.assert_array_equal(labels, classifier.predict(X))
     np.testing.assert_array_equal(accepted, classifier.predict_proba(X).max(axis=1) >= 0.7)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_rejection_keeps_the_classes_of_learners_with_a_threshold_of_their_own(n_classes, digits):
+    keep = digits[1] < n_classes
+    X, y = digits[0][keep], digits[1][keep]
+    base = FixedThresholdClassifier(LogisticRegression(), threshold=0.999)
+    tree = TreeClassifier(base, "balanced", probability=None).fit(X, y)
+    labels, accepted = tree.predict_or_reject(X, "confidence", -np.inf)
+    assert accepted.all()
+    np.testing.assert_array_equal(labels, tree.predict(X))
+    scores = tree.decision_function(X)
+    by_scores = scores.argmax(axis=1) if scores.ndim > 1 else (scores > 0).astype(int)
+    assert (tree.classes_[by_scores] != labels).any()
 
 
 def test_votes_need_a_flat_code(digits):
