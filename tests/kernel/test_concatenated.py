@@ -142,3 +142,10 @@ def test_blocks_of_few_samples_contain_the_worst(m):
         model = fit_concatenated(SharedKernelSVC(gamma=0.3, **EXACT), X, targets, A)
         expected = SVC(gamma=0.3, tol=1e-8).fit(extended, y).decision_function(extended)
         np.testing.assert_allclose(model.outputs(X).ravel(), expected, atol=1e-6)
+
+
+def test_rows_that_are_the_same_for_the_kernel_are_refused(data):
+    X, targets = data
+    fit_concatenated(SharedKernelSVC(), X, targets, A)
+    with pytest.raises(ValueError, match="takes all codewords for the same"):
+        fit_concatenated(SharedKernelSVC(), 1e150 * X, targets, A)

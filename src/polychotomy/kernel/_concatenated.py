@@ -71,6 +71,12 @@ def fit_concatenated(
     model : JointSVC or ConcatenatedSVC
         With ``outputs(X)`` of shape (n_samples, n_rows).
 
+    Raises
+    ------
+    ValueError
+        Among others, where the kernel takes all rows of A for the same: no output could depend on
+        the class.
+
     References
     ----------
     El-Yaniv, Kotek, Pechyony and Yom-Tov, "On multiclass classification via a single binary
@@ -94,7 +100,14 @@ def fit_concatenated(
         from sklearn.metrics.pairwise import rbf_kernel
 
         own = A if learner.kernel == "precomputed" else check_samples(learner, X)
-        coupling = rbf_kernel(A, gamma=resolve_gamma(learner.gamma, own))
+        gamma = resolve_gamma(learner.gamma, own)
+        coupling = rbf_kernel(A, gamma=gamma)
+        if coupling.min() == 1 and len(A) > 1:
+            raise ValueError(
+                f"With gamma={gamma:.3g} the kernel takes all codewords for the same. Increase "
+                "'gamma' or the 'scale' of the replication, or scale the features if gamma is "
+                "computed from them."
+            )
         return learner.fit_joint(
             X, targets, coupling=coupling, sample_weight=sample_weight, common_bias=True
         )
