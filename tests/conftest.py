@@ -1,4 +1,5 @@
 import os
+import signal
 
 # Tests run in several processes: BLAS and OpenMP threads on top make them several times slower.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -30,6 +31,21 @@ def digits():
     """600 digits in ten classes, pixels between 0 and 1."""
     X, y = load_digits(return_X_y=True)
     return X[:600] / 16, y[:600]
+
+
+@pytest.fixture
+def signals_heard():
+    """Lets programs that a test starts hear signals, even if it runs in the background or nohup."""
+    ignored = [
+        number
+        for number in (signal.SIGINT, signal.SIGHUP)
+        if signal.getsignal(number) is signal.SIG_IGN
+    ]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
 
 
 @pytest.fixture

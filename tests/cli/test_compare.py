@@ -488,7 +488,7 @@ def test_what_asks_to_end_is_heard_unless_it_is_ignored():
 
 
 @pytest.fixture
-def long_run(land, tmp_path):
+def long_run(land, tmp_path, signals_heard):
     """A command that runs with two workers and has finished a cell, its store, its folder."""
     store, folder = tmp_path / "land.sqlite", tmp_path / "of the command"
     folder.mkdir()

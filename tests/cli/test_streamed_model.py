@@ -95,7 +95,7 @@ def test_a_bad_block_is_named_and_nothing_is_written(land, monkeypatch):
 
 
 @pytest.mark.slow
-def test_an_interrupt_leaves_nothing_half_written(land):
+def test_an_interrupt_leaves_nothing_half_written(land, signals_heard):
     many = pd.concat([pd.read_csv(land / "land.csv")] * 400, ignore_index=True)
     many.to_csv(land / "many.csv", index=False)
     command = [sys.executable, "-m", "polychotomy", "fit", "many.csv", "--stream", "-o", "m.skops"]
