@@ -57,6 +57,7 @@ def advice_of(name, seed, tmp_path):
 SEEN = {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(LOADERS))
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_all_fronts_agree_whatever_the_load(load, name, seed, tmp_path):

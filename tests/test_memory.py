@@ -99,6 +99,7 @@ def test_what_fits_is_trained(monkeypatch):
         classifier.fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits are those of Linux")
 def test_the_limit_of_the_process_counts():
     program = (

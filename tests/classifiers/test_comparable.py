@@ -21,6 +21,7 @@ def rows(code):
             yield "probability", method
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", ["one_vs_one", "one_vs_rest", "sparse_random"])
 @pytest.mark.parametrize(
     "base", [SVC(gamma=0.1), GaussianNB(var_smoothing=1e-2)], ids=["svc", "nb"]

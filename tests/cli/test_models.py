@@ -94,6 +94,7 @@ def test_fit_says_how_good_the_learner_is_by_itself(folder, tmp_path):
     assert said.endswith("largest class 50.00 %.")
 
 
+@pytest.mark.slow
 def test_a_reduction_that_is_chosen_is_compared_with_the_learner_itself(folder, tmp_path):
     command = ("fit", folder / "flowers.csv", "--target", "kind", "-o", tmp_path / "m.skops")
     options = ("--base", "ridge", "--reduction", "chain", "--jobs", 1)
@@ -365,6 +366,7 @@ def test_explain_leads_with_what_one_wants_to_know(many):
     assert "+" not in said
 
 
+@pytest.mark.slow
 def test_explain_all_shows_the_whole_code_and_the_whole_tree(tmp_path):
     """Of more problems than a line holds, and a tree that is deeper than it can be drawn."""
     said = {}
@@ -440,6 +442,7 @@ def test_a_default_that_is_good_needs_no_hint():
     assert hint_at_learner(iris) == ""
 
 
+@pytest.mark.slow
 def test_tuning(folder):
     out = folder / "tuned.skops"
     arguments = ("--target", "kind", "--reduction", "one_vs_rest", "--tune", "-o", out)
@@ -782,6 +785,7 @@ def test_a_file_without_a_header(tmp_path):
     assert "say that there is no header" in run("datasets", "show", path, status=1).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["logistic", "svm", "tree", "boosting"])
 def test_libsvm_files_stay_sparse_to_the_model(tmp_path, base):
     """Only learners that take no sparse matrices get dense ones."""

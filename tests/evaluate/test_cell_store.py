@@ -85,6 +85,7 @@ with Store(sys.argv[1]) as store:
 """
 
 
+@pytest.mark.slow
 def test_processes_share_a_store_from_its_first_moment(path):
     ranges = [("0", "60"), ("30", "90"), ("60", "120")]
     running = [

@@ -149,6 +149,7 @@ def test_it_reproduces_and_workers_change_nothing(blobs):
     )
 
 
+@pytest.mark.slow
 def test_workers_change_nothing_with_shared_kernels(blobs):
     X, y = blobs
     one, two = (

@@ -193,6 +193,7 @@ def test_a_client_that_is_closed_meanwhile_is_one_sentence():
             list(running)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_on_the_cluster_after_a_worker_was_lost():
     shared = (0.2, np.ones(3))
     with _local_cluster(2) as cluster, distributed.Client(cluster) as other:

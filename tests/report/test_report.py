@@ -143,6 +143,7 @@ def test_fifty_data_sets_and_twenty_methods_stay_small(tmp_path, rng):
     Page(path.read_text("utf-8").replace(_write._drawing_library(), ""))
 
 
+@pytest.mark.slow
 def test_a_thousand_data_sets_stay_small_too(tmp_path, rng):
     errors = {f"method {m}": 0.2 for m in range(4)}
     cells = [

@@ -82,6 +82,7 @@ def test_subsampling_takes_the_parameters_tuned_with_all(iris_for_all):
     assert len(tuned) == 1
 
 
+@pytest.mark.slow
 def test_the_longer_codes_have_the_lengths_that_the_paper_names():
     methods = {
         m.reduction: m.classifier
