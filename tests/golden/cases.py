@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_digits, load_iris
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import FixedThresholdClassifier
@@ -21,6 +22,7 @@ from polychotomy import (
     CodeClassifier,
     KernelSBCClassifier,
     SharedKernelSVC,
+    SharedLinear,
     SingleBinaryClassifier,
     TreeClassifier,
 )
@@ -148,6 +150,17 @@ def _in_batches(make):
     return run
 
 
+def _frozen():
+    X, y, Xt = digits()
+    right = y > 2
+    models = {
+        "Both": FrozenEstimator(SVC().fit(X, right)),
+        "Right": FrozenEstimator(GaussianNB().fit(X[right], y[right] == 4)),
+    }
+    tree = TreeClassifier(SVC(), "Both {Left {0 Rest {1 2}} Right {3 4}}", estimators=models, cv=3)
+    return answers(tree.fit(X, y), Xt)
+
+
 def _sgd():
     return SGDClassifier(loss="log_loss", random_state=0)
 
@@ -200,6 +213,28 @@ CASES = {
     "two classes probability decoder": _two_classes(
         lambda: CodeClassifier(LogisticRegression(), decoder="probability")
     ),
+    "class means": _fitted(lambda: CodeClassifier(svm(), "bch", "class_means", cv=3)),
+    "class weights": _fitted(
+        lambda: CodeClassifier(SVC(), "one_vs_rest", class_weight={0: 3.0, 4: 0.5}, cv=3)
+    ),
+    "ordered classes": _fitted(
+        lambda: CodeClassifier(SVC(), "adjacent", class_order=[3, 1, 0, 4, 2], cv=3)
+    ),
+    "trellis": _fitted(lambda: CodeClassifier(LogisticRegression(), "trellis")),
+    "calibrated batches": _in_batches(
+        lambda: CodeClassifier(SGDClassifier(random_state=0), "bch", reservoir=60, random_state=0)
+    ),
+    # one linear model for all problems
+    "shared linear": _fitted(lambda: CodeClassifier(SharedLinear(), "one_vs_rest", cv=3)),
+    "shared ridge of sparse samples": _sparse(
+        lambda: CodeClassifier(SharedLinear("squared"), "bch", cv=3)
+    ),
+    "shared logistic weights": _weighted(
+        lambda: CodeClassifier(SharedLinear("logistic"), "one_vs_one", cv=3)
+    ),
+    "shared linear batches": _in_batches(
+        lambda: CodeClassifier(SharedLinear("squared"), "one_vs_rest", probability=None)
+    ),
     # one kernel for all problems
     "shared kernel one_vs_one": _fitted(lambda: CodeClassifier(svm())),
     "shared kernel bch": _fitted(lambda: CodeClassifier(svm(), "bch")),
@@ -233,6 +268,7 @@ CASES = {
     "tree own threshold": _fitted(
         lambda: TreeClassifier(Thresholded(), "balanced", solve="recursive", probability=None)
     ),
+    "frozen learners": _frozen,
     "ddag": _fitted(lambda: TreeClassifier(SVC(), "ddag", cv=3)),
     "chain shared kernel": _fitted(lambda: TreeClassifier(svm(), "chain", cv=3)),
     "tree weights": _weighted(lambda: TreeClassifier(SVC(), "linkage", cv=3)),
