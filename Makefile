@@ -69,11 +69,12 @@ OLDEST = build/oldest/bin/python
 
 test-oldest:  ## run the fast tests with the oldest versions of all dependencies
 	$(PYTHON) -m venv --clear build/oldest
-	$(OLDEST) -m pip install --quiet --constraint .ci/oldest.txt --editable '.[all]' hypothesis polars pytest
+	$(OLDEST) -m pip install --quiet --constraint .ci/oldest.txt --editable '.[all,dask,onnx]' hypothesis polars pytest
 	$(OLDEST) -m pytest -q -m 'not slow' -o filterwarnings=default --disable-warnings \
 		--deselect tests/classifiers/test_further_training.py::test_a_warning_turned_into_an_error_leaves_the_earlier_fit \
 		tests/codes tests/structures tests/decoding tests/probability tests/readout tests/training \
-		tests/classifiers tests/datasets tests/cli tests/plot tests/report tests/test_saving.py
+		tests/classifiers tests/datasets tests/cli tests/export tests/linear tests/plot tests/report \
+		tests/test_saving.py
 
 RELEASE = build/release/bin/python
 

@@ -92,6 +92,8 @@ def test_fit_says_how_good_the_learner_is_by_itself(folder, tmp_path):
     assert "tree by itself" in said
     said = _error_text(facts | {"base": "tree", "reduction": "native", "compared": rows})
     assert said.endswith("largest class 50.00 %.")
+    said = _error_text(facts | {"error": 0.5, "base": "tree", "reduction": "bch", "compared": rows})
+    assert said.endswith("nothing was learned: always taking the largest class is as good.")
 
 
 @pytest.mark.slow

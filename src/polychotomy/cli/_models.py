@@ -397,6 +397,8 @@ def _error_text(facts: dict[str, Any]) -> str:
     for row in own if facts["reduction"] != "native" else []:
         base = facts["base"] if row["reduction"] == "native" else row["reduction"][8:-1]
         text += f", {base} by itself, without a reduction, {100 * row['error']:.2f} %"
+    if facts["error"] >= facts["majority_error"]:
+        text += ".\nSo nothing was learned: always taking the largest class is as good"
     return f"{text}."
 
 
