@@ -165,6 +165,14 @@ def test_what_is_in_the_store_is_not_computed_again(wine, tmp_path):
     assert all(same(kept[cell.key], cell, but=()) for cell in before)
 
 
+def test_compiling_at_the_start_does_not_lengthen_the_time_that_is_left(wine, monkeypatch):
+    seconds = iter([0, 100, *range(101, 200)])  # the first cell takes 100, the others 1
+    monkeypatch.setattr(_schedule, "monotonic", lambda: next(seconds))
+    told = []
+    Schedule(wine, ["bch", "one_vs_one"], ["ridge"], protocol="cv5").run(progress=told.append)
+    assert [told[done].seconds_left for done in (2, 5, 10)] == [8, 5, 0]
+
+
 def test_stored_samples_are_known_under_another_name(wine, tmp_path):
     renamed = Samples("bottles", wine.data, wine.y, wine.classes)
     with Store(tmp_path / "results.sqlite") as store:
