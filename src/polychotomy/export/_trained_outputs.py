@@ -12,13 +12,13 @@ from polychotomy.export._learner_outputs import LearnerOutputs
 from polychotomy.kernel import ConcatenatedSVC, CoupledModel, JointSVC
 from polychotomy.learners import (
     Concatenation,
-    MultiOutputModel,
+    GatheredModel,
     Placement,
     ReplicatedModel,
     TrainedProblem,
 )
 from polychotomy.linear import JointLinear
-from polychotomy.training import GatheredModel, JointlyTrained, RememberedOutputs, SeparatelyTrained
+from polychotomy.training import JointlyTrained, RememberedOutputs, SeparatelyTrained
 
 
 class OutputsGraph(Protocol):
@@ -91,17 +91,14 @@ def _gathered(g: Graph, x: Name, model: GatheredModel, kind: str) -> tuple[Name,
     blocks: dict[int, tuple[Name, int]] = {}
     columns = []
     for own, place in model.places:
+        if type(own) not in _BLOCKS:  # one of scikit-learn's learners
+            problem = TrainedProblem(own.estimator(place))
+            columns.append(LearnerOutputs(g, x, [problem])(kind, [0]))
+            continue
         if id(own) not in blocks:
             blocks[id(own)] = _block(g, x, own, kind)
         columns.append(g.columns(blocks[id(own)][0], [place]))
     return g.beside(columns), len(columns)
-
-
-def _multi_output(g: Graph, x: Name, model: MultiOutputModel, kind: str) -> tuple[Name, int]:
-    """Return the outputs of problems as if each had been trained alone."""
-    n = len(model.places)
-    problems = [TrainedProblem(model.estimator(s)) for s in range(n)]
-    return LearnerOutputs(g, x, problems)(kind, range(n)), n
 
 
 def _replicated(g: Graph, x: Name, model: ReplicatedModel, kind: str) -> tuple[Name, int]:
@@ -146,7 +143,6 @@ _BLOCKS: dict[type, Callable[..., tuple[Name, int]]] = {
     GatheredModel: _gathered,
     JointLinear: _linear,
     JointSVC: _kernel,
-    MultiOutputModel: _multi_output,
     ReplicatedModel: _replicated,
 }
 _REPLICAS: dict[type, Callable[..., Name]] = {

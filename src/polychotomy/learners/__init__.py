@@ -2,6 +2,7 @@
 
 from polychotomy.learners._additive import additive_kind, why_not_replicated
 from polychotomy.learners._boosting import StumpBoosting
+from polychotomy.learners._gathered_model import GatheredModel
 from polychotomy.learners._learner import (
     JointLearner,
     Learner,
@@ -14,7 +15,7 @@ from polychotomy.learners._learner import (
     problem_seeds,
     with_options,
 )
-from polychotomy.learners._multi_output import MultiOutputLearner, MultiOutputModel, multi_output
+from polychotomy.learners._multi_output import MultiOutputLearner, multi_output
 from polychotomy.learners._negatives import NEGATIVES, Negatives
 from polychotomy.learners._replicas import (
     Concatenation,
@@ -35,11 +36,11 @@ __all__ = [
     "NEGATIVES",
     "Concatenated",
     "Concatenation",
+    "GatheredModel",
     "JointLearner",
     "Kesler",
     "Learner",
     "MultiOutputLearner",
-    "MultiOutputModel",
     "Negatives",
     "Placement",
     "ReplicaLearner",

@@ -6,7 +6,7 @@ splits that suit all targets together, so that it is another model than one tree
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import _safe_indexing
 
 from polychotomy.arrays import Array, Indices, Matrix
+from polychotomy.learners._gathered_model import GatheredModel
 
 _EXACT_SOLVERS = ("auto", "cholesky", "svd")
 
@@ -38,7 +39,7 @@ class MultiOutputLearner(BaseEstimator):
         *,
         sample_weight: Array | None = None,
         done: Callable[[int], None] | None = None,
-    ) -> "MultiOutputModel":
+    ) -> GatheredModel:
         """Train all problems, those over the same samples together; see ``JointLearner``."""
         train = _FORMS[_name(self.estimator)].train
         places: list[tuple[Any, int]] = [(None, 0)] * targets.shape[1]
@@ -51,33 +52,7 @@ class MultiOutputLearner(BaseEstimator):
                 places[s] = model, place
                 if done is not None:
                     done(int(s))
-        return MultiOutputModel(tuple(places))
-
-
-@dataclass(frozen=True, eq=False)
-class MultiOutputModel:
-    """Trained problems: for each the model that it belongs to, and its place there."""
-
-    places: tuple[tuple[Any, int], ...]
-
-    def outputs(self, X: Any, kind: str = "margin") -> Array:
-        """Return the outputs of all problems, shape (n_samples, n_problems)."""
-        outputs = np.empty((X.shape[0], len(self.places)))
-        problems: dict[Any, list[int]] = {}
-        for s, (model, _) in enumerate(self.places):
-            problems.setdefault(model, []).append(s)
-        for model, own in problems.items():
-            outputs[:, own] = model.outputs(X, kind)[:, [self.places[s][1] for s in own]]
-        return outputs
-
-    def part(self, problems: Sequence[int]) -> "MultiOutputModel":
-        """Return some of the problems."""
-        return MultiOutputModel(tuple(self.places[s] for s in problems))
-
-    def estimator(self, s: int) -> Any:
-        """Return one problem as a trained classifier of the labels 0 and 1."""
-        model, place = self.places[s]
-        return model.estimator(place)
+        return GatheredModel(tuple(places))
 
 
 def _over_same_samples(targets: Matrix) -> list[Indices]:
@@ -94,9 +69,13 @@ class _Apart:
 
     estimators: tuple[Any, ...]
 
-    def outputs(self, X: Any, kind: str) -> Array:
+    def outputs(self, X: Any) -> Array:
         """Return the margins."""
         return np.column_stack([each.decision_function(X) for each in self.estimators])
+
+    def part(self, problems: Sequence[int]) -> "_Apart":
+        """Return some of the problems."""
+        return _Apart(tuple(self.estimators[s] for s in problems))
 
     def estimator(self, place: int) -> Any:
         """Return one problem."""
@@ -113,10 +92,11 @@ def _train_ridge(learner: Any, X: Any, sides: Matrix, weight: Array | None) -> A
 
 @dataclass(frozen=True, eq=False)
 class _RidgeModel:
-    """Ridge regression on several targets of ±1."""
+    """Ridge regression on several targets of ±1, and which of them are the problems."""
 
     learner: Any
     ridge: Any
+    targets: Indices
 
     @classmethod
     def train(cls, learner: Any, X: Any, sides: Matrix, weight: Array | None) -> "_RidgeModel":
@@ -125,22 +105,29 @@ class _RidgeModel:
 
         params = learner.get_params()
         del params["class_weight"]
-        sides = sides.astype(float)
-        return cls(learner, Ridge(**params).fit(X, sides, sample_weight=weight))
+        ridge = Ridge(**params).fit(X, sides.astype(float), sample_weight=weight)
+        return cls(learner, ridge, np.arange(sides.shape[1]))
 
-    def outputs(self, X: Any, kind: str) -> Array:
+    def outputs(self, X: Any) -> Array:
         """Return the margins."""
-        return np.asarray(self.ridge.predict(X)).reshape(X.shape[0], -1)
+        return np.asarray(self.ridge.predict(X)).reshape(X.shape[0], -1)[:, self.targets]
+
+    def part(self, problems: Sequence[int]) -> "_RidgeModel":
+        """Return some of the problems."""
+        return replace(self, targets=self.targets[list(problems)])
 
     def estimator(self, place: int) -> Any:
         """Train on two samples, and put the weights in the place of theirs."""
-        coef = np.atleast_2d(self.ridge.coef_)[place]
+        weights, own = np.atleast_2d(self.ridge.coef_), self.targets[[place]]
         estimator = clone(self.learner).set_params(alpha=1.0, positive=False)
-        estimator.fit(np.eye(2, len(coef)), [0, 1]).set_params(**self.learner.get_params())
-        estimator.coef_ = coef[np.newaxis]
-        intercepts = np.broadcast_to(self.ridge.intercept_, len(np.atleast_2d(self.ridge.coef_)))
-        estimator.intercept_ = intercepts[[place]]
-        return _with_features(estimator, self.ridge)
+        estimator.fit(np.eye(2, weights.shape[1]), [0, 1])
+        estimator.set_params(**self.learner.get_params())
+        estimator.coef_ = weights[own]
+        estimator.intercept_ = np.broadcast_to(self.ridge.intercept_, len(weights))[own]
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.ridge, name):
+                setattr(estimator, name, getattr(self.ridge, name))
+        return estimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +145,7 @@ class _NeighboursModel:
         labels = (sides > 0).astype(int)
         return cls(learner, clone(learner).fit(X, labels[:, 0]), X, sides)
 
-    def outputs(self, X: Any, kind: str) -> Array:
+    def outputs(self, X: Any, kind: str = "margin") -> Array:
         """Return the neighbours' share of the + side, or twice that less 1."""
         distances, found = self.neighbours.kneighbors(X)
         weight = np.ones_like(distances)
@@ -172,6 +159,10 @@ class _NeighboursModel:
             shares += weight[:, j, np.newaxis] * plus[found[:, j]]
         shares /= weight.sum(axis=1, keepdims=True)
         return shares if kind == "probability" else 2 * shares - 1
+
+    def part(self, problems: Sequence[int]) -> "_NeighboursModel":
+        """Return some of the problems."""
+        return replace(self, sides=self.sides[:, list(problems)])
 
     def estimator(self, place: int) -> Any:
         """Train one problem alone."""
@@ -218,10 +209,3 @@ def multi_output(estimator: Any) -> MultiOutputLearner | None:
 
 def _name(estimator: Any) -> str:
     return f"{type(estimator).__module__}.{type(estimator).__qualname__}"
-
-
-def _with_features(estimator: Any, trained: Any) -> Any:
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(trained, name):
-            setattr(estimator, name, getattr(trained, name))
-    return estimator

@@ -12,7 +12,7 @@ from polychotomy.training._inputs import (
     unless_fit_fails,
     weigh,
 )
-from polychotomy.training._joint_trainer import GatheredModel, JointlyTrained, JointTrainer
+from polychotomy.training._joint_trainer import JointlyTrained, JointTrainer
 from polychotomy.training._problems import (
     Asking,
     Counts,
@@ -32,7 +32,6 @@ __all__ = [
     "Asking",
     "Counts",
     "FitProgress",
-    "GatheredModel",
     "HeldOut",
     "JointTrainer",
     "JointlyTrained",

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from polychotomy.arrays import Array, Folds, Indices, Matrix
 from polychotomy.calibration import check_folds
 from polychotomy.codes import DistinctProblems, Targets
 from polychotomy.kernel import rows_kept, to_host
-from polychotomy.learners import Learner, Negatives, Says
+from polychotomy.learners import GatheredModel, Learner, Negatives, Says
 from polychotomy.parallel import map_tasks
 from polychotomy.training._inputs import check_held_out_room, check_total_weights
 from polychotomy.training._problems import (
@@ -245,44 +244,6 @@ class JointTrainer:
             for said in answers:
                 progress.end()
                 yield said
-
-
-@dataclass(frozen=True, eq=False)
-class GatheredModel:
-    """Problems of several joint models, as if they had been trained at once.
-
-    `places` has the model of each problem, and its number there.
-    """
-
-    places: tuple[tuple[Any, int], ...]
-
-    def outputs(self, X: Any, kind: str = "margin") -> Array:
-        """Return the outputs of all problems, shape (n_samples, n_problems)."""
-        outputs = np.empty((X.shape[0], len(self.places)))
-        for model, columns in self._models:
-            outputs[:, columns] = _outputs(model, X, kind)
-        return outputs
-
-    def part(self, problems: Sequence[int]) -> "GatheredModel":
-        """Return the model of some of the problems."""
-        return GatheredModel(tuple(self.places[s] for s in problems))
-
-    def estimator(self, s: int) -> Any:
-        """Return one problem as a trained binary classifier of the labels 0 and 1."""
-        model, place = self.places[s]
-        return model.estimator(place)
-
-    @cached_property
-    def _models(self) -> list[tuple[Any, list[int]]]:
-        """The needed part of each model, and the columns of its problems here."""
-        found: list[tuple[Any, list[int]]] = []
-        for s, (model, _) in enumerate(self.places):
-            own = next((columns for known, columns in found if known is model), None)
-            if own is None:
-                found.append((model, [s]))
-            else:
-                own.append(s)
-        return [(model.part([self.places[s][1] for s in own]), own) for model, own in found]
 
 
 def _fit_missing(
