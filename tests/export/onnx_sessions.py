@@ -3,7 +3,9 @@
 import warnings
 
 import numpy as np
+import onnxruntime
 from onnxruntime import InferenceSession, SessionOptions
+from sklearn.utils.fixes import parse_version
 
 from polychotomy.export import to_onnx
 
@@ -31,6 +33,9 @@ def quietly(model, *args, **kwargs):
         return to_onnx(model, *args, **kwargs)
 
 
+KNOWS_NO_ROWS = parse_version(onnxruntime.__version__) >= parse_version("1.31")
+
+
 def is_clear(model, X, least=1e-5):
     """Return which samples have a clear winner: others may be decided by rounding."""
     scores = model.decision_function(X)
@@ -43,6 +48,7 @@ def is_clear(model, X, least=1e-5):
 def check_same(model, X, *, probabilities=None):
     """Assert that onnxruntime answers as the model does, for many, one and no rows.
 
+    Versions of onnxruntime before 1.31 end the process where TopK is given no rows.
     `probabilities` says whether there must be some, or must be none.
     """
     X = X.astype(np.float32)
@@ -55,7 +61,7 @@ def check_same(model, X, *, probabilities=None):
         assert len(answers) == 1 + probabilities
     if len(answers) > 1:
         np.testing.assert_allclose(answers[1], model.predict_proba(X), atol=1e-5)
-    for n in (0, 1):
+    for n in (0, 1) if KNOWS_NO_ROWS else (1,):
         for answer, whole in zip(session.run(None, {"X": X[:n]}), answers, strict=True):
             assert answer.shape == (n, *whole.shape[1:])
             np.testing.assert_array_equal(answer, whole[:n])
