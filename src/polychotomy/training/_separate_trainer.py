@@ -1,6 +1,6 @@
 """Training each binary problem by itself: a clone of a scikit-learn classifier per problem."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,11 +15,7 @@ from polychotomy.kernel import count_threads
 from polychotomy.learners import Learner, Says, TrainedProblem, problem_seeds
 from polychotomy.parallel import map_tasks, uses_cluster
 from polychotomy.training._inputs import check_held_out_room, check_total_weights
-from polychotomy.training._problems import (
-    Counts,
-    HeldOut,
-    Problems,
-)
+from polychotomy.training._problems import Counts, HeldOut, Problems
 from polychotomy.training._progress import FitProgress
 from polychotomy.training._shared_problems import active_problems
 
@@ -135,12 +131,7 @@ class SeparateTrainer:
         counts = Counts(self.n_tasks, samples, np.bincount(y, minlength=len(targets.columns)))
         tests = [np.sort(test) for _, test in folds or ()]
         parts = [(None, None), *((f[0], t) for f, t in zip(folds or (), tests, strict=True))]
-
-        def task(i: int) -> _Task:
-            part, s = divmod(i, targets.n_problems)
-            return self._task(s, problems, targets, *parts[part], kinds[s])
-
-        results = self._run(task, len(parts) * targets.n_problems, X, progress)
+        results = self._run(_Tasks(self, problems, targets, parts, kinds), X, progress)
         trained = SeparatelyTrained(tuple(results[: targets.n_problems]), counts, self.n_jobs)
         if folds is None:
             return trained, None
@@ -157,20 +148,13 @@ class SeparateTrainer:
     ) -> SeparatelyTrained:
         """Return the problems after learning a batch; `trained` is None before the first."""
         targets = Targets(self.distinct.columns, y)
-        before = (
-            [None] * self.n_tasks if trained is None else [p.estimator for p in trained.problems]
-        )
-
-        def task(s: int) -> _Task:
-            made = self._task(s, problems, targets)
-            fresh = made.estimator if made.samples.size else None
-            return made._replace(estimator=before[s] or fresh, method="partial_fit")
-
-        results = self._run(task, self.n_tasks, X, progress, shared=False)
         samples = targets.total_weights(self._weights(y))
         counts = Counts(self.n_tasks, samples, np.bincount(y, minlength=len(targets.columns)))
+        before = [None] * self.n_tasks
         if trained is not None:
             counts = counts.plus(trained.counts)
+            before = [each.estimator for each in trained.problems]
+        results = self._run(_Tasks(self, problems, targets, before=before), X, progress)
         return SeparatelyTrained(tuple(results), counts, self.n_jobs)
 
     def _weights(self, y: Indices) -> list[Array]:
@@ -178,53 +162,19 @@ class SeparateTrainer:
         own = [learner.weight(len(y)) for learner in self.learners]
         return [own[j] for j in self.learner_of]
 
-    def _task(
-        self,
-        s: int,
-        problems: Problems,
-        targets: Targets,
-        training: Indices | None = None,
-        test: Indices | None = None,
-        kind: str = "margin",
-    ) -> "_Task":
-        """Return the task of problem s on all samples, or on the training part of a fold."""
-        samples = targets.samples(s)
-        asked = None if test is None else _common(samples, test, targets.n_samples)
-        if training is not None:  # in the order of the fold, repeated samples included
-            samples = training[targets.columns[targets.y[training], s] != 0]
-        learner = self.learners[self.learner_of[s]]
-        seed = None if self.seeds is None else int(self.seeds[s])
-        turned = False
-        if learner.is_frozen:
-            column = self.distinct.columns[:, s]
-            turned = learner.is_turned(problems.classes[column < 0], problems.classes[column > 0])
-        name, sides = problems.names[self.distinct.first[s]], targets.sides(s, samples)
-        return _Task(name, learner.fresh(seed), learner.params, samples, sides, asked, kind, turned)
-
-    def _run(
-        self,
-        task: Callable[[int], "_Task"],
-        n_tasks: int,
-        X: Any,
-        progress: FitProgress,
-        *,
-        shared: bool = True,
-    ) -> list[Any]:
-        """Return the result of each task; if `shared`, a shared store may know it already.
-
-        Tasks are made when a worker is free, so that few of them are in memory.
-        """
-        store = active_problems.get() if shared else None
-        keys = [None] * n_tasks if store is None else store.keys(map(task, range(n_tasks)), X)
+    def _run(self, tasks: "_Tasks", X: Any, progress: FitProgress) -> list[Any]:
+        """Return the result of each task; unless they go on with a batch, a store may know it."""
+        store = active_problems.get() if tasks.before is None else None
+        keys = [None] * len(tasks) if store is None else store.keys(tasks, X)
         results = [None if store is None else store.recall(key) for key in keys]
         missing = [i for i, known in enumerate(results) if known is None]
-        for i in np.setdiff1d(np.arange(n_tasks), missing):
-            progress.begin(task(int(i)).name)
+        for i in np.setdiff1d(np.arange(len(tasks)), missing):
+            progress.begin(tasks[int(i)].name)
             progress.end()
-        announced = (progress.begin(each.name, each) for each in map(task, missing))
+        announced = (progress.begin(each.name, each) for each in map(tasks.__getitem__, missing))
         if uses_cluster(self.n_jobs):  # samples and sides of a task are cheaper to make than send
             numbers = (i for i, _ in zip(missing, announced, strict=True))
-            found = map_tasks(_train_numbered, numbers, shared=(task, X), n_jobs=self.n_jobs)
+            found = map_tasks(_train_numbered, numbers, shared=(tasks, X), n_jobs=self.n_jobs)
         else:
             found = map_tasks(_train, announced, shared=X, n_jobs=self.n_jobs)
         for i, result in zip(missing, found, strict=True):
@@ -269,8 +219,66 @@ class _Task(NamedTuple):
     sides: Matrix
     asked: Indices | None
     kind: str
-    turned: bool = False
-    method: str = "fit"
+    turned: bool
+    method: str
+
+
+@dataclass(frozen=True, eq=False)
+class _Tasks:
+    """All tasks of a training; each is made when a worker is free, so that few are in memory.
+
+    Attributes
+    ----------
+    trainer : SeparateTrainer
+    problems : Problems
+    targets : Targets
+    parts : sequence of (training samples, test samples)
+        The folds; None for all samples, and for no test.
+    kinds : sequence of str
+        The kind of the held-out outputs of each problem.
+    before : sequence of estimators, optional
+        Those that go on with a batch, None for problems of which no sample has come.
+    """
+
+    trainer: SeparateTrainer
+    problems: Problems
+    targets: Targets
+    parts: Sequence[tuple[Indices | None, Indices | None]] = ((None, None),)
+    kinds: Sequence[str] = ()
+    before: Sequence[Any] | None = None
+
+    def __len__(self) -> int:
+        return len(self.parts) * self.targets.n_problems
+
+    def __iter__(self) -> Iterator[_Task]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, i: int) -> _Task:
+        part, s = divmod(i, self.targets.n_problems)
+        training, test = self.parts[part]
+        own = samples = self.targets.samples(s)
+        if training is not None:  # in the order of the fold, repeated samples included
+            samples = training[self.targets.columns[self.targets.y[training], s] != 0]
+        trainer = self.trainer
+        learner = trainer.learners[trainer.learner_of[s]]
+        estimator = None if self.before is None else self.before[s]
+        if estimator is None and (self.before is None or samples.size):
+            estimator = learner.fresh(None if trainer.seeds is None else int(trainer.seeds[s]))
+        turned = False
+        if learner.is_frozen:
+            column, classes = self.targets.columns[:, s], self.problems.classes
+            turned = learner.is_turned(classes[column < 0], classes[column > 0])
+        return _Task(
+            self.problems.names[trainer.distinct.first[s]],
+            estimator,
+            learner.params,
+            samples,
+            self.targets.sides(s, samples),
+            None if test is None else _common(own, test, self.targets.n_samples),
+            self.kinds[s] if self.kinds else "margin",
+            turned,
+            "fit" if self.before is None else "partial_fit",
+        )
 
 
 def _common(samples: Indices, test: Indices, n_samples: int) -> Indices:
@@ -278,9 +286,9 @@ def _common(samples: Indices, test: Indices, n_samples: int) -> Indices:
     return test if len(samples) == n_samples else samples[np.isin(samples, test)]
 
 
-def _train_numbered(i: int, shared: tuple[Callable[[int], _Task], Any]) -> TrainedProblem | Array:
-    task, X = shared
-    return _train(task(i), X)
+def _train_numbered(i: int, shared: tuple[_Tasks, Any]) -> TrainedProblem | Array:
+    tasks, X = shared
+    return _train(tasks[i], X)
 
 
 def _train(task: _Task, X: Any) -> TrainedProblem | Array:
