@@ -1,5 +1,6 @@
 """``CodeClassifier``: a flat code, one binary classifier per problem, decoding."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -236,7 +237,8 @@ default="one_vs_one"
         if any(len(np.unique(indices[training])) < len(classes) for training, _ in folds):
             return None
         problems = self._lay_out(classes, ordered_categories(y), X, indices, {})
-        trainer: Any = self._choose_trainer(problems, self._route("fit", {}, None))
+        learners = self._route("fit", self._learners(), {}, None)
+        trainer: Any = self._choose_trainer(problems, learners)
         outputs = trainer.held_out(X, indices, folds)
         if outputs is None:
             return None
@@ -264,10 +266,9 @@ default="one_vs_one"
         return Problems(classes, flat, nodes, describe_problems(flat.columns, classes))
 
     def _choose_trainer(
-        self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False
+        self, problems: Problems, learners: Mapping[str, Learner], *, in_batches: bool = False
     ) -> Trainer:
-        learner = Learner(self._learners()["estimator"], "estimator", params["estimator"])
-        return self._trainer(problems, (learner,), in_batches=in_batches)
+        return self._trainer(problems, (learners["estimator"],), in_batches=in_batches)
 
     def _assigned(self, code: Code, X: Any, y: Indices | None, params: Params) -> Code:
         """Return the code with the codewords given to classes by the distances of their means."""

@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from polychotomy.classifiers._reduction_classifier import ReductionClassifier
 from polychotomy.codes import Code, DistinctProblems, check_positive, describe_problems, one_vs_rest
 from polychotomy.errors import shown_shortly, unknown_name
 from polychotomy.kernel import CouplingLearner, SharedKernelSVC, check_coupling, merged_problems
-from polychotomy.learners import NEGATIVES, Learner, Negatives, check_rows_differ
+from polychotomy.learners import Learner, Negatives, check_rows_differ
 from polychotomy.readout import Readout
 from polychotomy.structures import single_node
 from polychotomy.training import JointTrainer, Params, Problems, Trainer
@@ -252,13 +252,12 @@ default="class_frequencies"
         return Problems(classes, code, single_node(code), describe_problems(code.columns, classes))
 
     def _choose_trainer(
-        self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False
+        self, problems: Problems, learners: Mapping[str, Learner], *, in_batches: bool = False
     ) -> Trainer:
-        classes = problems.classes
-        extensions, couplings = self._bases(classes)
-        svm = self._learners()["estimator"]
+        extensions, couplings = self._bases(problems.classes)
+        learner = learners["estimator"]
         joint = CouplingLearner(
-            svm,
+            learner.estimator,
             extensions,
             couplings,
             self.weights,
@@ -267,16 +266,13 @@ default="class_frequencies"
             max_iter=self.max_iter,
             done=_write_solve if self.verbose else None,
         )
-        if self.negatives not in NEGATIVES:
-            raise unknown_name("negatives", self.negatives, NEGATIVES)
-        negatives = None
-        if self.n_negatives is not None:
-            seed = self.random_state
-            if seed is not None:
-                seed = int(check_random_state(seed).randint(2**31))
-            negatives = Negatives.of(self.n_negatives, self.negatives, len(classes), seed)
+        seed = None
+        if self.n_negatives is not None and self.random_state is not None:
+            seed = int(check_random_state(self.random_state).randint(2**31))
+        k = problems.code.n_classes
+        negatives = Negatives.of(self.n_negatives, self.negatives, k, seed)
         distinct = DistinctProblems.each(problems.code.columns)
-        return JointTrainer(Learner(svm, params=params["estimator"]), joint, distinct, negatives)
+        return JointTrainer(learner, joint, distinct, negatives)
 
     def _choose_readout(self, problems: Problems, trainer: Trainer, **further: Any) -> Readout:
         shared = bool(self.shared_calibration)

@@ -1,5 +1,6 @@
 """Base class of classifiers whose binary classifier is a parameter."""
 
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, Self
 
@@ -97,7 +98,7 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         factor = class_weights(self, learners, labels, indices)
         reservoir, kept = self._hold_out(X, indices, len(labels), weigh(params, factor))
         X, indices, params, factor = part_of_batch(X, indices, params, factor, kept)
-        routed = self._route("partial_fit", params, factor)
+        routed = self._route("partial_fit", learners, params, factor)
         trainer: Any = self._choose_trainer(problems, routed, in_batches=True)
         readout = None if first else self._readout
         if readout is None:
@@ -159,12 +160,16 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
     def _learners(self) -> dict[str, Any]:
         return {"estimator": check_learner(self.estimator)}
 
-    def _route(self, method: str, params: Params, factor: Array | None) -> dict[str, Params]:
-        sources = self._learners()
+    def _route(
+        self, method: str, learners: Mapping[str, Any], params: Params, factor: Array | None
+    ) -> dict[str, Learner]:
         if not _routing_enabled():
-            return dict.fromkeys(sources, weigh(params, factor))
+            return super()._route(method, learners, params, factor)
         routed = process_routing(self, method, **params)
-        return {source: weigh(dict(routed[source][method]), factor) for source in sources}
+        return {
+            name: Learner(each, weigh(dict(routed[name][method]), factor))
+            for name, each in learners.items()
+        }
 
     def _order(
         self, given: Any, classes: NDArray[Any], X: Any, y: Indices | None, params: Params

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from numbers import Real
 from typing import Any, Self
 
@@ -19,6 +19,7 @@ from polychotomy.calibration import folds
 from polychotomy.codes import check_int
 from polychotomy.errors import unknown_name
 from polychotomy.kernel import beside, to_host
+from polychotomy.learners import Learner
 from polychotomy.readout import NO_PROBABILITIES, Readout, with_class_means
 from polychotomy.structures import ordered_categories
 from polychotomy.training import (
@@ -78,9 +79,9 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _choose_trainer(
-        self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False
+        self, problems: Problems, learners: Mapping[str, Learner], *, in_batches: bool = False
     ) -> Trainer:
-        """Return what trains the problems; `params` are the arguments of each learner's fit."""
+        """Return what trains the problems, by learners with the arguments of their training."""
 
     @abstractmethod
     def _learners(self) -> dict[str, Any]:
@@ -115,21 +116,18 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             factor = class_weights(self, learners, classes, indices, params.get("sample_weight"))
             weighed = weigh(params, factor)
             problems = self._lay_out(classes, order, X, indices, weighed)
-            trainer = self._choose_trainer(problems, self._route("fit", params, factor))
+            trainer = self._choose_trainer(problems, self._route("fit", learners, params, factor))
             readout = self._choose_readout(problems, trainer)
-            splits = None
-            if readout.needs_calibration:
-                splits = list(folds(self.cv, X, indices, classes))
+            calibrates = readout.needs_calibration
+            splits = list(folds(self.cv, X, indices, classes)) if calibrates else None
             n_tasks = trainer.n_tasks * (1 + len(splits or ()))
             with FitProgress(self, n_tasks, self.verbose and self._draws_bar) as progress:
                 trained, held_out = trainer.train(
                     problems, X, indices, splits, readout.kinds, progress
                 )
-                ask = Asking(trained, X)
+                ask, weight = Asking(trained, X), weighed.get("sample_weight")
                 readout = readout.calibrated(trained.counts.samples, held_out, ask)
-                if readout.rules[0] == "class_means":
-                    weight = weighed.get("sample_weight")
-                    readout = with_class_means(readout, ask, indices, weight, held_out)
+                readout = with_class_means(readout, ask, indices, weight, held_out)
             return self._keep(problems, trained, readout)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -416,9 +414,11 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             **further,
         )
 
-    def _route(self, method: str, params: Params, factor: Array | None) -> dict[str, Params]:
-        """Return the arguments of each learner; weights are multiplied by a factor."""
-        return {"estimator": weigh(params, factor)}
+    def _route(
+        self, method: str, learners: Mapping[str, Any], params: Params, factor: Array | None
+    ) -> dict[str, Learner]:
+        """Return the learners with the arguments of a method, weights multiplied by a factor."""
+        return {name: Learner(each, weigh(params, factor)) for name, each in learners.items()}
 
     def _keep(
         self,

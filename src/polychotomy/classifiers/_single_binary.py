@@ -1,6 +1,7 @@
 """``SingleBinaryClassifier``: one binary classifier for all classes."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,8 @@ from sklearn.utils import check_random_state
 from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
 from polychotomy.codes import Code, DistinctProblems, describe_problems
-from polychotomy.errors import unknown_name
 from polychotomy.kernel import SharedKernelSVC
 from polychotomy.learners import (
-    NEGATIVES,
     Concatenated,
     Learner,
     Negatives,
@@ -219,25 +218,20 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         return ReplicatedProblems(classes, code, single_node(code), names, replicas, seed)
 
     def _choose_trainer(
-        self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False
+        self, problems: Problems, learners: Mapping[str, Learner], *, in_batches: bool = False
     ) -> Trainer:
         assert isinstance(problems, ReplicatedProblems)
         replication, k = self._replication(), len(problems.classes)
-        if self.negatives not in NEGATIVES:
-            raise unknown_name("negatives", self.negatives, NEGATIVES)
         if self.n_negatives is not None and not replication.takes_negatives:
             raise ValueError(
                 "The 'n_negatives' parameter is for replication=Concatenated(), where a sample has "
                 f"a replica for each class; leave it out with {type(replication).__name__}()."
             )
-        negatives = None
-        if self.n_negatives is not None:
-            negatives = Negatives.of(self.n_negatives, self.negatives, k, problems.seed)
-        base = self._learners()["estimator"]
-        checked = replication.checked(base)
-        learner = Learner(base if k == 2 else checked, "estimator", params["estimator"])
+        negatives = Negatives.of(self.n_negatives, self.negatives, k, problems.seed)
+        given = learners["estimator"]
+        learner = replace(given, estimator=replication.checked(given.estimator))
         if k == 2:
-            return self._trainer(problems, (learner,), in_batches=in_batches)
+            return self._trainer(problems, (given,), in_batches=in_batches)
         seeds = problem_seeds(self.random_state, problems.code.columns[:, :1])
         seeded = learner.fresh(None if seeds is None else int(seeds[0]))
         if self.n_jobs is not None and learner.is_joint:

@@ -14,7 +14,7 @@ from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClas
 from polychotomy.codes import Code, describe_problems, one_vs_one
 from polychotomy.errors import unknown_name
 from polychotomy.learners import Learner, check_learner, with_options
-from polychotomy.readout import NO_PROBABILITIES, Readout
+from polychotomy.readout import Readout
 from polychotomy.structures import (
     Problem,
     Structure,
@@ -286,7 +286,10 @@ class TreeClassifier(MetaReductionClassifier):
     def _lay_out(
         self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
     ) -> Problems:
-        self._check_solve()
+        if self.solve not in _SOLVES:
+            raise unknown_name("solve", self.solve, _SOLVES)
+        if self.solve in ("least_squares", "most_probable") and self.probability is None:
+            raise ValueError(f"solve={self.solve!r} needs 'probability' not to be None.")
         structure = resolve_structure(
             self.structure,
             classes,
@@ -303,23 +306,16 @@ class TreeClassifier(MetaReductionClassifier):
         )
 
     def _choose_trainer(
-        self, problems: Problems, params: dict[str, Params], *, in_batches: bool = False
+        self, problems: Problems, learners: Mapping[str, Learner], *, in_batches: bool = False
     ) -> Trainer:
         assert isinstance(problems, StructuredProblems)
-        learners, chosen = choose_learners(
-            self._learners()["estimator"], self.estimators, problems.structure.problems, params
-        )
-        return self._trainer(problems, learners, chosen, in_batches=in_batches)
+        used, chosen = choose_learners(learners, self.estimators, problems.structure.problems)
+        return self._trainer(problems, used, chosen, in_batches=in_batches)
 
     def _choose_readout(self, problems: Problems, trainer: Trainer, **further: Any) -> Readout:
-        path = self._check_solve()
-        decoder = "ddag" if path == "ddag" else self.decoder
-        readout = super()._choose_readout(problems, trainer, decoder=decoder, path=path, **further)
-        if readout.methods is None and path in ("least_squares", "most_probable"):
-            raise ValueError(f"solve={path!r} needs probabilities. {NO_PROBABILITIES}")
-        if self.solve == "auto" and len(problems.nodes) > 1 and readout.methods is not None:
-            return replace(readout, path="most_probable")
-        return readout
+        eliminates = self._is_ddag() and self.solve in ("auto", "recursive")
+        path, decoder = ("ddag", "ddag") if eliminates else (self.solve, self.decoder)
+        return super()._choose_readout(problems, trainer, decoder=decoder, path=path, **further)
 
     def _set_fitted(self) -> None:
         assert isinstance(self._problems, StructuredProblems)
@@ -328,16 +324,6 @@ class TreeClassifier(MetaReductionClassifier):
         self.node_decoders_ = list(readout.rules)
         self.node_probabilities_ = list(readout.methods or [None] * len(readout.nodes))
         self.class_counts_ = self._trained.counts.classes
-
-    def _check_solve(self) -> str:
-        """Return the path that `solve` asks for, "recursive" for "auto"."""
-        if self.solve not in _SOLVES:
-            raise unknown_name("solve", self.solve, _SOLVES)
-        if self.solve in ("least_squares", "most_probable"):
-            if self.probability is None:
-                raise ValueError(f"solve={self.solve!r} needs 'probability' not to be None.")
-            return self.solve
-        return "ddag" if self._is_ddag() else "recursive"
 
     def _is_ddag(self) -> bool:
         return isinstance(self.structure, str) and self.structure == "ddag"
@@ -362,10 +348,7 @@ class StructuredProblems(Problems):
 
 
 def choose_learners(
-    base: Any,
-    estimators: Mapping[str, Any] | None,
-    problems: Sequence[Problem],
-    params: Mapping[str, Params],
+    given: Mapping[str, Learner], estimators: Mapping[str, Any] | None, problems: Sequence[Problem]
 ) -> tuple[tuple[Learner, ...], Indices]:
     """Return the learners in use, and for each problem the number of its own.
 
@@ -377,7 +360,7 @@ def choose_learners(
             "The 'estimators' parameter must be a dictionary of names and classifiers. "
             f"Got {type(estimators).__name__}."
         )
-    known = {} if estimators is None else dict(estimators)
+    known, base = {} if estimators is None else dict(estimators), given["estimator"]
     found: dict[str, int] = {}
     learners: list[Learner] = []
     chosen = np.empty(len(problems), dtype=np.intp)
@@ -386,11 +369,12 @@ def choose_learners(
         key = said if said in known or (problem.options or "").strip() else ""
         if key not in found:
             found[key] = len(learners)
-            source = f"estimators_{key}" if key in known else "estimator"
-            estimator = known[key] if key in known else with_options(base, key, known)
-            learners.append(Learner(estimator, source, params[source]))
+            if key in known:
+                learners.append(given[f"estimators_{key}"])
+            else:
+                learners.append(replace(base, estimator=with_options(base.estimator, key, known)))
         chosen[s] = found[key]
-    _check_learners([base, *(learner.estimator for learner in learners)], known, found)
+    _check_learners([each.estimator for each in (base, *learners)], known, found)
     return tuple(learners), chosen
 
 

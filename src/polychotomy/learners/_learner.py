@@ -120,41 +120,22 @@ class Learner:
     Attributes
     ----------
     estimator : classifier
-    source : str
-        The parameter it comes from, to which metadata are routed.
     params : mapping
         Arguments of its ``fit``, one value per sample where they are arrays.
-    is_frozen : bool
-        Whether it is trained already, and used as it is.
-    is_joint : bool
-        Whether it trains all problems at once; a frozen learner is never trained.
-
-    Raises
-    ------
-    ValueError
-        It is given weights that its ``fit`` does not take.
     """
 
     estimator: Any
-    source: str = "estimator"
     params: Mapping[str, Any] = field(default_factory=dict)
-    is_frozen: bool = field(init=False)
-    is_joint: bool = field(init=False)
 
-    def __post_init__(self) -> None:
-        frozen = isinstance(self.estimator, FrozenEstimator)
-        object.__setattr__(self, "is_frozen", frozen)
-        object.__setattr__(
-            self, "is_joint", isinstance(self.estimator, JointLearner) and not frozen
-        )
-        if "sample_weight" not in self.params or _routing_enabled():  # then scikit-learn checks
-            return
-        if not has_fit_parameter(self.estimator, "sample_weight"):
-            raise ValueError(
-                f"{type(self.estimator).__name__} takes no sample_weight. Leave the weights (or "
-                "'class_weight') out, take another estimator or, for a pipeline, use "
-                "scikit-learn's metadata routing."
-            )
+    @property
+    def is_frozen(self) -> bool:
+        """Whether it is trained already, and used as it is."""
+        return isinstance(self.estimator, FrozenEstimator)
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether it trains all problems at once; a frozen learner is never trained."""
+        return isinstance(self.estimator, JointLearner) and not self.is_frozen
 
     @property
     def says(self) -> Says:
@@ -190,9 +171,21 @@ class Learner:
         return (known.dtype == bool) == (labels.dtype == bool) and np.array_equal(known, labels)
 
     def weight(self, n_samples: int) -> Array:
-        """Return the weights of the samples, 1 if none were given."""
+        """Return the weights of the samples, 1 if none were given.
+
+        Raises ValueError for weights that its ``fit`` does not take.
+        """
         given = self.params.get("sample_weight")
-        return np.ones(n_samples) if given is None else np.asarray(given, dtype=float)
+        if given is None:
+            return np.ones(n_samples)
+        routed = _routing_enabled()  # then scikit-learn has checked
+        if not routed and not has_fit_parameter(self.estimator, "sample_weight"):
+            raise ValueError(
+                f"{type(self.estimator).__name__} takes no sample_weight. Leave the weights (or "
+                "'class_weight') out, take another estimator or, for a pipeline, use "
+                "scikit-learn's metadata routing."
+            )
+        return np.asarray(given, dtype=float)
 
 
 class TrainedProblem(NamedTuple):

@@ -92,6 +92,15 @@ def choose_methods(method: Any, nodes: Sequence[Node]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
+def choose_path(path: str, nodes: Sequence[Node], calibrates: bool) -> str:
+    """Return how nodes are put together; "auto" is the most probable class of several if it can."""
+    if path in ("least_squares", "most_probable") and not calibrates:
+        raise ValueError(f"solve={path!r} needs probabilities. {NO_PROBABILITIES}")
+    if path != "auto":
+        return path
+    return "most_probable" if calibrates and len(nodes) > 1 else "recursive"
+
+
 def _choose_rule(decoder: object, said: Says, code: Code) -> tuple[str, str]:
     """Return the rule, and the form of outputs that it reads."""
     if isinstance(decoder, str) and decoder == "auto":

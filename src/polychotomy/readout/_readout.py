@@ -26,7 +26,7 @@ from polychotomy.decoding import (
 from polychotomy.learners import Says
 from polychotomy.probability import solve
 from polychotomy.readout import _paths
-from polychotomy.readout._choices import better_methods, choose_methods, choose_rules
+from polychotomy.readout._choices import better_methods, choose_methods, choose_path, choose_rules
 from polychotomy.readout._class_means import ClassMeans, check_class_means, means_of
 from polychotomy.structures import Node
 
@@ -132,7 +132,7 @@ class Readout:
         decoder, probability, calibration : str
             As the parameters of :class:`~polychotomy.CodeClassifier`; `probability` may be None.
         path, shared, n_jobs
-            As the attributes.
+            As the attributes; with the path "auto" see :func:`choose_path`.
         in_batches : bool, default=False
             Whether training goes on batch by batch: then there are no held-out outputs, and no
             probabilities that need them.
@@ -145,6 +145,7 @@ class Readout:
             calibrations = tuple(of[said] for said in says)
             if in_batches and set(calibrations) != {"none"}:
                 calibrations = methods = None
+        path = choose_path(path, nodes, methods is not None)
         rules, forms = choose_rules(decoder, nodes, says, distinct.index, methods is not None)
         if "class_means" in rules:
             check_class_means(rules, problems.code)
