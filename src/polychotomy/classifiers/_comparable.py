@@ -71,9 +71,8 @@ def cost_of(trained: Any, X: Any) -> Cost:
     if not has_rules(trained):
         return Cost(np.nan, np.nan)
     counts, n_problems = trained._trained.counts, len(trained._readout.says)
-    own = (
-        1 if len(trained.classes_) == 2 else n_problems
-    )  # two replicas ask the same of two classes
+    # Two replicas ask the same of two classes.
+    own = 1 if len(trained.classes_) == 2 else n_problems
     problems, questions = counts.problems * own / n_problems, float(own)
     if hasattr(trained, "decision_path"):
         questions = trained.decision_path(X).sum() / X.shape[0]

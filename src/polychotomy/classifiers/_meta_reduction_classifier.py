@@ -99,7 +99,7 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         reservoir, kept = self._hold_out(X, indices, len(labels), weigh(params, factor))
         X, indices, params, factor = part_of_batch(X, indices, params, factor, kept)
         routed = self._route("partial_fit", learners, params, factor)
-        trainer: Any = self._choose_trainer(problems, routed, in_batches=True)
+        trainer = self._choose_trainer(problems, routed, in_batches=True)
         readout = None if first else self._readout
         if readout is None:
             readout = self._choose_readout(problems, trainer, in_batches=reservoir is None)

@@ -86,26 +86,23 @@ def make_code(name: str, n_classes: int, *, random_state: Any = None, **options:
     return _CODES[name](n_classes, **options)
 
 
-def resolve_code(code: Any, classes: NDArray[Any], rng: Any, name: str = "code") -> Code:
-    """Return the code for these classes from a name, a code, a matrix or a function of k.
-
-    `name` is the parameter that it comes from.
-    """
+def resolve_code(code: Any, classes: NDArray[Any], rng: Any) -> Code:
+    """Return the code for these classes from a name, a code, a matrix or a function of k."""
     k = len(classes)
     if isinstance(code, str):
         if ALIASES.get(code, code) not in _CODES:
-            raise unknown_name(name, code, _CODES)
+            raise unknown_name("code", code, _CODES)
         return make_code(code, k, random_state=rng)
     made = code(k) if callable(code) else code
     if not isinstance(made, Code):
         if np.ndim(made) != 2:
             raise ValueError(
-                f"The {name!r} parameter must be a name, a Code, a matrix of classes × problems or "
-                f"a function of the number of classes that returns one. Got {made!r}; the names "
-                f"are {', '.join(map(repr, available_codes()))}."
+                "The 'code' parameter must be a name, a Code, a matrix of classes × problems or a "
+                f"function of the number of classes that returns one. Got {made!r}; the names are "
+                f"{', '.join(map(repr, available_codes()))}."
             )
         made = Code(made)
-    check_rows(made.columns, classes, name)
+    check_rows(made.columns, classes, "code")
     return made
 
 

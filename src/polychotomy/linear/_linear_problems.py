@@ -79,15 +79,14 @@ class LinearProblems:
         costs: Array = self.pattern_costs(problems)[self.pattern] * self.weight[:, np.newaxis]
         return costs
 
-    def pattern_sums(self, weight: Array, centre: Array | float = 0.0) -> tuple[Array, Array]:
-        """Return Σ weight (x − centre) and Σ weight over the samples of each pattern."""
+    def pattern_sums(self, weight: Array) -> tuple[Array, Array]:
+        """Return Σ weight · x and Σ weight over the samples of each pattern."""
         n = len(self.pattern)
         totals: Array = np.bincount(self.pattern, weight, len(self.patterns)).astype(float)
         shape = (len(self.patterns), n)
         gather = csr_array((weight, (self.pattern, np.arange(n))), shape=shape)
         sums = gather @ self.X
-        sums = sums.toarray() if issparse(sums) else np.asarray(sums)
-        return sums - totals[:, np.newaxis] * centre, totals
+        return sums.toarray() if issparse(sums) else np.asarray(sums), totals
 
 
 def find_patterns(targets: ArrayLike, n: int) -> tuple[Matrix, Indices]:

@@ -233,9 +233,8 @@ def check_held_out_room(targets: Targets) -> None:
 
     There are one for each sample of each problem, and one more while folds are put together.
     """
-    if (
-        2 * 8 * targets.n_samples * targets.n_problems < memory.SMALL
-    ):  # even if all took part in all
+    most = 2 * 8 * targets.n_samples * targets.n_problems  # if all take part in all
+    if most < memory.SMALL:
         return
     sizes = np.bincount(targets.y, minlength=len(targets.columns)).astype(float)
     taking_part = 0.0

@@ -143,6 +143,12 @@ class Trainer(Protocol):
         """
         ...
 
+    def update(
+        self, trained: Any, problems: Problems, X: Any, y: Indices, progress: Any
+    ) -> TrainedProblems:
+        """Return the problems after learning a batch; `trained` is None before the first."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Asking:
