@@ -14,7 +14,7 @@ from polychotomy.classifiers._reduction_classifier import ReductionClassifier
 from polychotomy.codes import Code, DistinctProblems, check_positive, describe_problems, one_vs_rest
 from polychotomy.errors import shown_shortly, unknown_name
 from polychotomy.kernel import CouplingLearner, SharedKernelSVC, check_coupling, merged_problems
-from polychotomy.learners import Learner, Negatives, check_rows_differ
+from polychotomy.learners import NEGATIVES, Learner, Negatives, check_rows_differ
 from polychotomy.readout import Readout
 from polychotomy.structures import single_node
 from polychotomy.training import JointTrainer, Params, Problems, Trainer
@@ -266,11 +266,15 @@ default="class_frequencies"
             max_iter=self.max_iter,
             done=_write_solve if self.verbose else None,
         )
-        seed = None
-        if self.n_negatives is not None and self.random_state is not None:
-            seed = int(check_random_state(self.random_state).randint(2**31))
-        k = problems.code.n_classes
-        negatives = Negatives.of(self.n_negatives, self.negatives, k, seed)
+        if self.negatives not in NEGATIVES:
+            raise unknown_name("negatives", self.negatives, NEGATIVES)
+        negatives = None
+        if self.n_negatives is not None:
+            seed = self.random_state
+            if seed is not None:
+                seed = int(check_random_state(seed).randint(2**31))
+            k = problems.code.n_classes
+            negatives = Negatives.of(self.n_negatives, self.negatives, k, seed)
         distinct = DistinctProblems.each(problems.code.columns)
         return JointTrainer(learner, joint, distinct, negatives)
 

@@ -127,7 +127,8 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 )
                 ask, weight = Asking(trained, X), weighed.get("sample_weight")
                 readout = readout.calibrated(trained.counts.samples, held_out, ask)
-                readout = with_class_means(readout, ask, indices, weight, held_out)
+                if readout.rules[0] == "class_means":
+                    readout = with_class_means(readout, ask, indices, weight, held_out)
             return self._keep(problems, trained, readout)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -308,15 +309,14 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         has_votes = len(self._problems.nodes) == 1 and self._readout.rules[0] != "argmax"
         if rule is None:
             rule = "votes" if has_votes and threshold is None else "probability"
-        known = _REJECT_RULES if has_votes else _REJECT_RULES[1:]
         if rule == "votes" and not has_votes:
             raise ValueError(
                 "The 'rule' parameter must be one of 'confidence', 'probability' where problems "
                 "have no votes: in a tree, and where the replicas of all classes share one bias "
                 "and may all be on the same side. Got 'votes'."
             )
-        if rule not in known:
-            raise unknown_name("rule", rule, known)
+        if rule not in _REJECT_RULES:
+            raise unknown_name("rule", rule, _REJECT_RULES if has_votes else _REJECT_RULES[1:])
         if isinstance(threshold, Real) is (rule == "votes"):
             raise ValueError(
                 "The 'threshold' parameter must be a number, such as 0.8, with rule='confidence' "

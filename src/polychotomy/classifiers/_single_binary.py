@@ -12,8 +12,10 @@ from sklearn.utils import check_random_state
 from polychotomy.arrays import Array, Indices
 from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
 from polychotomy.codes import Code, DistinctProblems, describe_problems
+from polychotomy.errors import unknown_name
 from polychotomy.kernel import SharedKernelSVC
 from polychotomy.learners import (
+    NEGATIVES,
     Concatenated,
     Learner,
     Negatives,
@@ -222,12 +224,16 @@ class SingleBinaryClassifier(MetaReductionClassifier):
     ) -> Trainer:
         assert isinstance(problems, ReplicatedProblems)
         replication, k = self._replication(), len(problems.classes)
+        if self.negatives not in NEGATIVES:
+            raise unknown_name("negatives", self.negatives, NEGATIVES)
         if self.n_negatives is not None and not replication.takes_negatives:
             raise ValueError(
                 "The 'n_negatives' parameter is for replication=Concatenated(), where a sample has "
                 f"a replica for each class; leave it out with {type(replication).__name__}()."
             )
-        negatives = Negatives.of(self.n_negatives, self.negatives, k, problems.seed)
+        negatives = None
+        if self.n_negatives is not None:
+            negatives = Negatives.of(self.n_negatives, self.negatives, k, problems.seed)
         given = learners["estimator"]
         learner = replace(given, estimator=replication.checked(given.estimator))
         if k == 2:

@@ -49,7 +49,7 @@ class ClassMeans:
 def with_class_means(
     readout: "Readout", ask: "Ask", y: Indices, weight: Any = None, held_out: Any = None
 ) -> "Readout":
-    """Return a readout that knows the class means; as it is unless its rule is "class_means".
+    """Return a readout that knows the class means, for the decoder "class_means".
 
     Parameters
     ----------
@@ -62,8 +62,6 @@ def with_class_means(
     held_out : HeldOut, optional
         Outputs by folds take the place of those on samples that a problem was trained on.
     """
-    if readout.rules[0] != "class_means":
-        return readout
     child, k = readout.nodes[0].child[y], readout.code.n_classes
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
     n = np.maximum(np.bincount(child, weight, minlength=k), np.finfo(float).tiny)[:, np.newaxis]
