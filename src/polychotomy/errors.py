@@ -126,10 +126,11 @@ def unknown_name(
 
 
 def _nearest(given: str, known: list[str]) -> list[str]:
-    """Return the name that is most like the given one, or all that are equally like it."""
-    near = get_close_matches(given, known, n=3, cutoff=0.5)
-    likeness = [SequenceMatcher(None, name, given).ratio() for name in near]
-    return [name for name, like in zip(near, likeness, strict=True) if like == likeness[0]]
+    """Return the name that is most like the given one but for case, or all equally like it."""
+    lower = {name.lower(): name for name in known}
+    near = get_close_matches(given.lower(), lower, n=3, cutoff=0.5)
+    likeness = [SequenceMatcher(None, name, given.lower()).ratio() for name in near]
+    return [lower[name] for name, like in zip(near, likeness, strict=True) if like == likeness[0]]
 
 
 def require(module: str, *, extra: str) -> Any:

@@ -65,6 +65,17 @@ def test_an_unknown_code_is_answered_with_the_nearest():
         make_code(3, 3)
 
 
+@pytest.mark.parametrize(("given", "nearest"), [("OVO", "ovo"), ("ovvr", "ovr"), ("BCH", "bch")])
+def test_short_names_and_other_cases_are_near(given, nearest, iris):
+    for refused in (
+        lambda: make_code(given, 3),
+        lambda: Reduction(given),
+        lambda: CodeClassifier(RidgeClassifier(), given).fit(*iris),
+    ):
+        with pytest.raises(ValueError, match=rf"Did you mean '{nearest}'"):
+            refused()
+
+
 def test_an_unknown_option_is_answered_with_the_nearest():
     with pytest.raises(ValueError, match=r"Did you mean 'length'\?"):
         make_code("bch", 4, lenght=31)

@@ -74,7 +74,7 @@ def make_code(name: str, n_classes: int, *, random_state: Any = None, **options:
     """
     name = ALIASES.get(name, name) if isinstance(name, str) else name
     if not isinstance(name, str) or name not in _CODES:
-        raise unknown_name("name", name, _CODES)
+        raise unknown_name("name", name, _CODES, ALIASES)
     known = tuple(signature(_CODES[name]).parameters)[1:]
     if "random_state" in known:
         options["random_state"] = random_state
@@ -91,7 +91,7 @@ def resolve_code(code: Any, classes: NDArray[Any], rng: Any) -> Code:
     k = len(classes)
     if isinstance(code, str):
         if ALIASES.get(code, code) not in _CODES:
-            raise unknown_name("code", code, _CODES)
+            raise unknown_name("code", code, _CODES, ALIASES)
         return make_code(code, k, random_state=rng)
     made = code(k) if callable(code) else code
     if not isinstance(made, Code):
