@@ -7,10 +7,11 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import polychotomy
-from polychotomy.cli import _compare, _options, main
+from polychotomy.cli import _compare, _options, _reproduce, main
 from polychotomy.cli._app import app
 from polychotomy.cli._structure_files import Builder
 from polychotomy.evaluate import DEFAULT_FOLDS, Protocol
+from polychotomy.lab import experiments
 from polychotomy.reductions import available_bases, available_reductions
 from polychotomy.structures import BUILDERS
 
@@ -40,6 +41,12 @@ def test_the_module_runs_like_the_command():
         ("fit wine -o m --jobs 0", 2),
         ("compare wine --no-such-option", 2),
         ("compare wine --budget 3x", 2),
+        ("compare wine --class-order low,,high", 2),
+        ("fit wine -o m.skops --class-order low,low", 2),
+        ("reproduce no-such-experiment", 2),
+        ("results list no.sqlite", 1),
+        ("results show no.sqlite", 1),
+        ("results export no.sqlite -o cells.csv", 1),
         ("predict no.skops wine", 1),
         ("evaluate no.skops wine", 1),
         ("explain no.skops", 1),
@@ -107,6 +114,7 @@ def test_help_names_all_that_the_library_knows():
     assert _options.DEFAULT_BASE in installed
     assert _options.REDUCTIONS.split(", ") == list(available_reductions())
     assert set(Builder) == set(BUILDERS)
+    assert experiments.names() == _reproduce.EXPERIMENTS
     (protocol,) = (p for p in get_command(app).commands["compare"].params if p.name == "protocol")
     assert protocol.default == f"cv{DEFAULT_FOLDS}"
 

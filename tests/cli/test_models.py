@@ -243,6 +243,19 @@ def test_predict_keeps_columns_and_says_what_it_wrote(folder, labelled):
     assert "must not name a column of the predictions" in run(*clash, status=1).stderr
 
 
+def test_features_are_kept_as_they_are_written(tmp_path):
+    days = [f"2024-0{1 + i % 3}-{10 + i // 3}" for i in range(30)]
+    frame = pd.DataFrame({"day": days, "size": [f"{i % 3}.50" for i in range(30)]})
+    frame["kind"] = np.array(["fir", "oak", "yew"])[np.arange(30) % 3]
+    path, model = tmp_path / "trees.csv", tmp_path / "m.skops"
+    frame.to_csv(path, index=False)
+    run("fit", path, "--reduction", "ovr", "--jobs", 1, "-o", model)
+    rows = table(run("predict", model, path, "--keep", "size,day").stdout)
+    assert [(row["day"], row["size"]) for row in rows] == [*zip(days, frame["size"], strict=True)]
+    by_input = ["predict", str(model), "-", "--keep", "size,day"]
+    assert table(runner.invoke(app, by_input, input=path.read_bytes()).stdout) == rows
+
+
 def test_samples_come_by_the_standard_input(folder):
     text = (folder / "flowers.csv").read_bytes()
     by_file = run("predict", folder / "m.skops", folder / "flowers.csv").stdout

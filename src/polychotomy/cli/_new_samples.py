@@ -71,14 +71,14 @@ def read_new_samples(
             "name of a file."
         )
     with advising(**_ADVICE), _opened(data) as path:
-        frame, labels = _read(model, reading, path, data, keep, target)
+        frame, labels, kept = _read(model, reading, path, data, keep, target)
     texts = np.array(["" if label is None else str(label) for label in labels], dtype=object)
     labelled = np.flatnonzero(texts != "")
     places = {str(label): place for place, label in enumerate(model.pipeline.classes_)}
     return NewSamples(
         "the standard input" if data == "-" else data,
         frame if "sparse" in reading else frame[list(model.features)],
-        {name: frame[name].tolist() for name in keep},
+        {name: kept[name].tolist() for name in keep},
         labelled,
         np.array([places.get(text, UNKNOWN) for text in texts[labelled]], dtype=int),
     )
@@ -91,9 +91,10 @@ def _read(
     data: str,
     keep: Sequence[str],
     target: str | None,
-) -> tuple[Any, Sequence[Any]]:
-    """Return a frame with features and columns to keep, and the labels, none if there are none."""
-    if data in {each.name for each in datasets.available()}:
+) -> tuple[Any, Sequence[Any], Any]:
+    """Return a frame of features, the labels, none if there are none, and what is kept."""
+    is_known = data in {each.name for each in datasets.available()}
+    if is_known:
         bunch = datasets.load(data)
         frame, labels = bunch.data, bunch.target
     elif "sparse" in reading:
@@ -106,7 +107,7 @@ def _read(
             )
         if keep:
             raise DataError(f"{data} is a LIBSVM file: there are no columns to keep.")
-        return frame, labels
+        return frame, labels, {}
     else:
         wanted = target or model.facts.get("target")
         extra = [*keep, *([wanted] if wanted else [])]
@@ -118,7 +119,9 @@ def _read(
         if name not in frame:
             what = "columns to keep" if name in keep else "columns of the model"
             raise DataError(f"{data} lacks the {what}, such as {name!r}.")
-    return frame, labels
+    if not is_known and not {*keep}.isdisjoint(model.features):  # as they are written
+        return frame, labels, datasets.read_features(path, (), keep=keep, **reading)
+    return frame, labels, frame
 
 
 @contextmanager

@@ -97,6 +97,14 @@ def parse_class_order(text: str | None) -> list[str] | str | None:
     return next(csv.reader([text], skipinitialspace=True), [])
 
 
+def _check_class_order(text: str | None) -> str | None:
+    """Refuse an order of classes with an empty name, or with a name twice."""
+    names = parse_class_order(text)
+    if isinstance(names, list) and (not all(names) or len({*names}) < max(2, len(names))):
+        raise typer.BadParameter(f"it must name at least two classes, each once. Got {text!r}.")
+    return text
+
+
 def parse_budget(text: str | None) -> float | None:
     """Return the seconds of 90s, 2m or 1h."""
     if text is None:
@@ -143,7 +151,8 @@ ClassOrder = Annotated[
     typer.Option(
         help="The classes from first to last, with commas (and quotes, if a name has one), or "
         "data for the order found in the training samples: for codes such as adjacent. By default "
-        "the sorted order."
+        "the sorted order.",
+        callback=_check_class_order,
     ),
 ]
 StoreFile = Annotated[

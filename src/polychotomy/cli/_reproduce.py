@@ -26,6 +26,7 @@ from polychotomy.cli._running import (
     use_workers,
 )
 from polychotomy.cli._summary_tables import check_report
+from polychotomy.errors import unknown_name
 from polychotomy.files import replacing
 
 if TYPE_CHECKING:
@@ -34,16 +35,22 @@ if TYPE_CHECKING:
 
 _QUICK_FOLDS = 2
 _LIST = "list"
+EXPERIMENTS = (
+    *("allwein-2", "allwein-3", "allwein-synthetic", "sbc-2", "sbc-3", "sbc-figure-2"),
+    *("sbc-figure-3", "sbckernel-2", "sbckernel-3", "mills", "tax-duin-2", "tax-duin-2-index"),
+)
+"""Names of the experiments: to load those takes seconds."""
 
 
 def _find(names: list[str]) -> "list[Experiment]":
+    for name in names:
+        if name not in EXPERIMENTS:
+            error = unknown_name("experiment", name, EXPERIMENTS)
+            message = f"{error} Run `polychotomy reproduce list` to see them."
+            raise typer.BadParameter(message, param_hint="NAME…")
     from polychotomy.lab import experiments
 
-    try:
-        return [experiments.get(name) for name in dict.fromkeys(names)]
-    except ValueError as error:
-        message = f"{error} Run `polychotomy reproduce list` to see them."
-        raise typer.BadParameter(message, param_hint="NAME…") from None
+    return [experiments.get(name) for name in dict.fromkeys(names)]
 
 
 def _check_out(path: Path | None) -> Path | None:
@@ -112,12 +119,14 @@ def reproduce_command(
     Exit status: 0 done, whether or not figures agree; 1 data, store or a path cannot be used, or
     nothing could be computed; 2 wrong usage; 130 interrupted.
     """
-    from polychotomy.cli._reproduction_tables import print_experiments, print_reproduction
-
     if names == [_LIST]:
+        from polychotomy.cli._reproduction_tables import print_experiments
+
         print_experiments(as_json)
         return
     chosen = _find(names)
+    from polychotomy.cli._reproduction_tables import print_reproduction
+
     if quick and folds is None:
         folds = _QUICK_FOLDS
     options = {

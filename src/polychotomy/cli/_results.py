@@ -18,6 +18,7 @@ from polychotomy.cli._summary_tables import (
     print_summary,
     write_report,
 )
+from polychotomy.errors import StoreError
 from polychotomy.files import replacing
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def list_results(store: StoreFile, as_json: AsJson = False) -> None:
 
     Examples: `polychotomy results list land.sqlite`, `polychotomy results list land.sqlite --json`
     """
+    _check_exists(store)
     from polychotomy.evaluate import comparisons
 
     with report_errors():
@@ -76,6 +78,7 @@ def show_results(
     A report is of a single comparison. Examples: `polychotomy results show land.sqlite`,
     `polychotomy results show land.sqlite --data-set land --report land.html`
     """
+    _check_exists(store)
     from polychotomy.evaluate import comparisons, summarise
 
     with report_errors():
@@ -116,6 +119,7 @@ def export_results(
     """
     if out.suffix not in (".csv", ".parquet"):
         raise typer.BadParameter("its name must end in .csv or .parquet", param_hint="--out")
+    _check_exists(store)
     with report_errors():
         check_can_write(out)
         row_maker = _prediction_rows if predictions else _cell_rows
@@ -124,6 +128,13 @@ def export_results(
             raise ValueError(f"There are no such results in {store}.")
         _write_table(rows, out)
     typer.echo(f"{len(rows)} rows in {out}", err=True)
+
+
+def _check_exists(store: Path) -> None:
+    """Refuse a store that does not exist, before anything is loaded."""
+    with report_errors():
+        if not store.exists():
+            raise StoreError(f"There is no store {store}.")
 
 
 def _cells(store: Path, data_set: str | None = None, base: str | None = None) -> "list[Cell]":
