@@ -228,6 +228,25 @@ def test_kernel_rows_are_shared_by_trainings(device, samples, monkeypatch):
 
 
 @pytest.mark.parametrize("code", ["one_vs_rest", "one_vs_one"])
+@pytest.mark.parametrize("name", ["cuda", "cpu"])
+def test_outputs_on_what_folds_leave_out_are_known(device, samples, code, name):
+    X, y = samples
+    whole = make_code(code, 10).matrix[y].astype(np.int8)
+    n = whole.shape[1]
+    training, test = next(StratifiedKFold(3, shuffle=True, random_state=1).split(X, y))
+    fold = whole.copy()
+    fold[test] = 0
+    fit = {"within": np.concatenate([np.full(n, -1), np.arange(n)])}
+    model = trained(name, X, np.hstack([whole, fold]), tol=1e-5, fit=fit)
+    alone = trained("cpu", X[training], whole[training], tol=1e-5)
+    said = model.left_out(range(n, 2 * n), test)
+    expected = np.where(whole[test] == 0, 0.0, alone.outputs(X[test]))
+    np.testing.assert_allclose(said, expected, atol=1e-3)
+    assert not model.left_out(range(2 * n), training).any()
+    assert trained(name, X, whole).left_out(range(n), test) is None
+
+
+@pytest.mark.parametrize("code", ["one_vs_rest", "one_vs_one"])
 def test_all_folds_are_columns_of_one_solve(device, samples, code):
     X, y = samples
     targets = make_code(code, 10).matrix[y]

@@ -48,14 +48,16 @@ def solve_on_device(
     else:
         finished = _advance(rows, state, tol, max_iter, done)
     warn_unfinished(int(np.sum(~finished)), len(finished), max_iter)
-    return _solution(rows.device.xp, state)
+    return _solution(rows.device.xp, state, problems)
 
 
 def _begin(rows: DeviceRows, problems: "JointProblem", start: csc_array | None) -> State:
     """Return the state of the problems at the coefficients to begin with."""
     xp = rows.device.xp
-    y = xp.ascontiguousarray(xp.asarray(problems.targets).T)
-    c = xp.where(y == 0, 0.0, xp.asarray(np.asarray(problems.limits, dtype=float)).T)
+    targets, sides = problems.targets, problems.sides
+    taken = xp.ascontiguousarray(xp.asarray(targets).T)
+    y = taken if sides is targets else xp.ascontiguousarray(xp.asarray(sides).T)
+    c = xp.where(taken == 0, 0.0, xp.asarray(np.asarray(problems.limits, dtype=float)).T)
     M = None if problems.coupling is None else xp.asarray(problems.coupling, dtype=float)
     if M is None and problems.together:
         M = xp.eye(len(y))
@@ -215,7 +217,7 @@ def _run(
     device.add(rows.values, rows.slot, state, groups, problems, changes)
 
 
-def _solution(xp: Any, state: State) -> Solution:
+def _solution(xp: Any, state: State, problems: "JointProblem") -> Solution:
     """Return what was found."""
     y, a, c, f = state.y, state.a, state.c, state.f
     bias = _biases(xp, state)
@@ -230,11 +232,19 @@ def _solution(xp: Any, state: State) -> Solution:
         products = to_host(W @ state.G.T)
         objectives, gaps = objectives.sum(keepdims=True), gaps.sum(keepdims=True)
         steps = np.full(len(y), steps.sum(), dtype=np.int64)
-    problem, sample = xp.nonzero(a)
-    columns = np.concatenate([[0], np.cumsum(to_host((a != 0).sum(axis=1)))])
-    stored = to_host(W[problem, sample]), to_host(sample), columns
-    coefficients = csc_array(stored, shape=y.shape[::-1])
-    return Solution(coefficients, bias, steps, objectives, gaps, products)
+    coefficients, left_out = _taken(xp, W, a != 0), None
+    if problems.sides is not problems.targets:
+        left = (y != 0) & (xp.asarray(problems.targets).T == 0)
+        left_out = _taken(xp, f + xp.asarray(bias)[:, np.newaxis], left)
+    return Solution(coefficients, bias, steps, objectives, gaps, products, left_out)
+
+
+def _taken(xp: Any, values: Any, where: Any) -> csc_array:
+    """Return some values of shape (n_problems, n_samples) as a sparse array, transposed."""
+    problem, sample = xp.nonzero(where)
+    columns = np.concatenate([[0], np.cumsum(to_host(where.sum(axis=1)))])
+    stored = to_host(values[problem, sample]), to_host(sample), columns
+    return csc_array(stored, shape=values.shape[::-1])
 
 
 def _biases(xp: Any, state: State) -> Array:

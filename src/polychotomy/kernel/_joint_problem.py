@@ -48,6 +48,14 @@ class JointProblem:
     within: Indices | None = None
 
     @property
+    def sides(self) -> NDArray[np.int8]:
+        """The targets; where a problem leaves out samples of the one it is within, its sides."""
+        if self.within is None or (self.within < 0).all():
+            return self.targets
+        n = np.arange(self.targets.shape[1])
+        return self.targets[:, np.where(self.within < 0, n, self.within)]
+
+    @property
     def together(self) -> bool:
         """Whether the coefficients of all problems, not of each, sum to zero."""
         return self.common_bias and self.targets.shape[1] > 1
@@ -151,7 +159,7 @@ def _solve_in_store(
             start = csc_array((given.data, where), shape=sides.shape)
         found = solver.solve(rows, replace(problems, targets=sides, limits=upper), start)
         store.remember(place, sides, upper, found.coefficients)
-    return replace(found, coefficients=found.coefficients.tocsr()[place].tocsc())
+    return found.of_samples(place)
 
 
 def _solve_sorted(
@@ -162,9 +170,12 @@ def _solve_sorted(
     start: csc_array | None,
 ) -> Solution:
     """Sort the samples so that those of a problem are contiguous, solve, and sort back."""
-    kinds = _kinds(problems.targets)
+    own = problems.targets
+    if problems.within is not None:  # the others have the samples of these
+        own = own[:, problems.within < 0]
+    kinds = _kinds(own)
     order: Any = np.argsort(kinds, kind="stable")
-    segments = _segments(kinds[order], problems.targets)
+    segments = _segments(kinds[order], own)
     there = order
     if solver.device is not None:
         X, there = upload(solver.device, X), solver.device.xp.asarray(order)
@@ -174,7 +185,7 @@ def _solve_sorted(
     start = None if start is None else csc_array(start.tocsr()[order])
     found = solver.solve(rows, in_order, start)
     rows.close()
-    return replace(found, coefficients=found.coefficients.tocsr()[np.argsort(order)].tocsc())
+    return found.of_samples(np.argsort(order))
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:

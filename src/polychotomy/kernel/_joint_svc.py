@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from polychotomy.arrays import Array, Indices
 from polychotomy.kernel._kernel_samples import outputs_of
 from polychotomy.kernel._model import KernelModel
 from polychotomy.kernel._uncoupled import Solution
@@ -57,6 +58,25 @@ class JointSVC:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         """
         return outputs_of(self._learner, self._model, X)
+
+    def left_out(self, problems: Sequence[int], samples: Indices) -> Array | None:
+        """Return the outputs of folds on training samples that they leave out.
+
+        Parameters
+        ----------
+        problems : sequence of int
+        samples : ndarray of shape (n,)
+
+        Returns
+        -------
+        outputs : ndarray of shape (n, n_problems), or None without problems within others
+            0 for samples that take part in a problem, or in none of its folds.
+        """
+        known = self._solution.left_out
+        if known is None:
+            return None
+        outputs: Array = known[:, list(problems)].tocsr()[samples].toarray()
+        return outputs
 
     def part(self, problems: Sequence[int]) -> "JointSVC":
         """Return some of the problems, with their own support vectors only."""

@@ -142,12 +142,14 @@ class KernelRows:
         while True:
             with self._changed:
                 lacking = ~self._filled[slots][:, segments]
-                own = np.flatnonzero(lacking.any(axis=1) & ~self._busy[slots])
+                wanted = lacking.any(axis=1)
+                own = np.flatnonzero(wanted & ~self._busy[slots])
                 if not len(own):
-                    if not lacking.any():
+                    if not wanted.any():
                         return
                     self._changed.wait()  # for another thread that computes them
                     continue
+                others = len(own) < np.count_nonzero(wanted)
                 self._busy[slots[own]] = True
             ranges = Ranges(self._starts[segments], self._stops[segments], lacking[own])
             computed = False
@@ -160,6 +162,8 @@ class KernelRows:
                     self._filled[slots[own][:, np.newaxis], segments] = computed
                     self.n_computed += len(own)
                     self._changed.notify_all()
+            if not others:
+                return
 
     def _free_slots(self, n: int) -> Indices:
         if self.holds_all:

@@ -218,8 +218,9 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
             Coefficients to begin with, such as ``coefficients_`` of a problem that differs little.
             They must fit the bounds and the targets.
         within : array-like of shape (n_problems,), optional
-            For each problem the number of one with the same sides of more samples, whose solution
-            it begins with, −1 for none: folds begin with all samples. Used on the CPU only.
+            For each problem the number of one with the same sides of more samples, −1 for none:
+            folds are within the problem of all samples. On the CPU they begin with its solution,
+            and ``model.left_out`` has their outputs on the samples that they leave out.
         done : callable, optional
             Called with the number of each problem that is solved.
 

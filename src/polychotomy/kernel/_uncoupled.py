@@ -14,7 +14,7 @@ for the kernel rows they share; each is advanced by itself, in threads. For othe
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event
 
 import numpy as np
@@ -30,6 +30,7 @@ _ROUNDS_AT_A_TIME = 20
 _BLOCK = 384
 _MIDDLE_BLOCK = 256
 _SMALL_BLOCK = 128
+_LEAST_BLOCK = 64
 _SMALL_PROBLEM = 2500
 _MIDDLE_PROBLEM = 6000
 
@@ -49,6 +50,8 @@ class Solution:
         The dual objective, and by how much the primal one exceeds it.
     products : ndarray of shape (n_problems, n_problems), or None without coupling
         Wᵀ K W: minus twice the derivative of the dual objective by the coupling.
+    left_out : sparse array of shape (n_samples, n_problems), or None
+        Of problems within others: the outputs on the samples that they leave out.
     """
 
     coefficients: csc_array
@@ -57,6 +60,14 @@ class Solution:
     objectives: Array
     gaps: Array
     products: Array | None = None
+    left_out: csc_array | None = None
+
+    def of_samples(self, numbers: Indices) -> "Solution":
+        """Return what was found with the samples in this order."""
+        W, left_out = self.coefficients, self.left_out
+        if left_out is not None:
+            left_out = left_out.tocsr()[numbers].tocsc()
+        return replace(self, coefficients=W.tocsr()[numbers].tocsc(), left_out=left_out)
 
 
 @dataclass
@@ -72,14 +83,20 @@ class _Problem:
     f: Array
 
     @classmethod
-    def of(cls, target: NDArray[np.int8], upper: Array, start: Array | None) -> "_Problem":
-        sample = np.flatnonzero(target)
+    def of(cls, side: NDArray[np.int8], upper: Array, start: Array | None) -> "_Problem":
+        sample = np.flatnonzero(side)
         breaks = np.flatnonzero(np.diff(sample) != 1)
         starts = sample[np.concatenate([[0], breaks + 1])] if len(sample) else sample
         stops = sample[np.concatenate([breaks, [len(sample) - 1]])] + 1 if len(sample) else sample
-        y, c = target[sample].astype(float), upper[sample].astype(float)
+        y, c = side[sample].astype(float), upper[sample].astype(float)
         a = np.zeros(len(sample)) if start is None else np.clip(np.abs(start[sample]), 0, c)
         return cls(sample, starts, stops, y, c, a, np.zeros(len(sample)))
+
+    def within(self, target: NDArray[np.int8], upper: Array) -> "_Problem":
+        """Return the problem with a bound of 0 for samples without a target, at its beginning."""
+        c = np.where(target[self.sample] == 0, 0.0, upper[self.sample])
+        zeros = np.zeros((2, len(c)))
+        return replace(self, c=c, a=zeros[0], f=zeros[1])
 
     def objective_and_gap(self, bias: float) -> tuple[float, float]:
         quadratic = float(self.y * self.a @ self.f)
@@ -132,7 +149,8 @@ def solve_apart(
         Coefficients to begin with; they must sum to zero in each problem.
     within : ndarray of shape (n_problems,), optional
         For each problem the number of one with the same sides of more samples, −1 for none. It is
-        solved first, and the problem begins with its solution.
+        solved first, and the problem begins with its solution. Samples that it leaves out are kept
+        with a bound of 0, for their outputs.
     done : callable
         Called with the number of each problem that is solved.
     """
@@ -144,7 +162,10 @@ def solve_apart(
 
     def work(s: int) -> None:
         begin = None if start is None else _column(start, s)
-        problem = _Problem.of(targets[:, s], upper[:, s], begin)
+        if within[s] < 0:
+            problem = _Problem.of(targets[:, s], upper[:, s], begin)
+        else:
+            problem = solved[within[s]][0].within(targets[:, s], upper[:, s])
         segments = rows.segments_of(problem.sample)
         if within[s] >= 0:
             _take_over(rows, solved[within[s]][0], problem, segments)
@@ -178,7 +199,22 @@ def solve_apart(
         np.array([steps for _, steps, _ in results], dtype=np.int64),
         objectives,
         gaps,
+        left_out=_left_out([problem for problem, *_ in results], targets, within, bias),
     )
+
+
+def _left_out(
+    problems: list[_Problem], targets: NDArray[np.int8], within: Indices, bias: Array
+) -> csc_array | None:
+    """Return the outputs of problems within others on the samples that they leave out."""
+    if (within < 0).all():
+        return None
+    kept = [np.flatnonzero(targets[p.sample, s] == 0) for s, p in enumerate(problems)]
+    columns = np.concatenate([[0], np.cumsum([len(k) for k in kept])])
+    pairs = list(zip(problems, kept, bias, strict=True))
+    values = np.concatenate([problem.f[k] + b for problem, k, b in pairs])
+    samples = np.concatenate([problem.sample[k] for problem, k, _ in pairs])
+    return csc_array((values, samples, columns), shape=targets.shape)
 
 
 def _column(W: csc_array, s: int) -> Array:
@@ -211,9 +247,12 @@ def _solve_problem(
     from polychotomy.kernel._compiled import DONE, INTERRUPTED, NEEDS_ROWS, advance
 
     n = len(problem.y)
-    size = max(4, min(_block_size(n), rows.largest_block))
+    begun = np.flatnonzero((problem.a > 0) & (problem.a < problem.c))
+    size = max(4, min(_block_size(n, len(begun)), rows.largest_block))
     block, marked = np.empty(size, dtype=np.int64), np.zeros(n, dtype=bool)
+    block[: min(len(begun), size)] = begun[:size]
     state = np.zeros(5)
+    state[0] = min(len(begun), size)
     shared = rows.holds_all  # otherwise only rows that are pinned may be looked at
     slot = rows.slots(segments)
     while state[3] < _MOST_ROUNDS and not stopped.is_set():
@@ -248,11 +287,16 @@ def _solve_problem(
     return int(state[2]), False
 
 
-def _block_size(n: int) -> int:
-    """Return how many samples to solve for at a time: larger blocks where outputs are longer."""
+def _block_size(n: int, n_begun: int) -> int:
+    """Return how many samples to solve for at a time: larger blocks where outputs are longer.
+
+    `n_begun` coefficients between the bounds, to begin with, take half a block at the most.
+    """
     if n <= _SMALL_PROBLEM:
-        return _SMALL_BLOCK
-    return _MIDDLE_BLOCK if n <= _MIDDLE_PROBLEM else _BLOCK
+        size = _SMALL_BLOCK
+    else:
+        size = _MIDDLE_BLOCK if n <= _MIDDLE_PROBLEM else _BLOCK
+    return min(size, max(_LEAST_BLOCK, 2 * n_begun)) if n_begun else size
 
 
 def _add(
@@ -272,23 +316,21 @@ def _add(
 
 
 def _take_over(rows: KernelRows, whole: _Problem, part: _Problem, segments: Indices) -> None:
-    """Begin a problem with the solution of one that has its samples among others.
+    """Begin a problem with the solution of one on the same samples, with other bounds.
 
-    Coefficients of other samples are dropped. Then the side with the larger sum gives up those of
-    the samples that are classified best, since few rows should change.
+    Coefficients above the bounds are cut. Then the side with the larger sum gives up those of the
+    samples that are classified best, since few rows should change.
     """
-    place = np.searchsorted(whole.sample, part.sample)
-    a = np.zeros(len(whole.a))
-    a[place] = np.minimum(whole.a[place], part.c)
-    excess = float(whole.y @ a)
-    side = np.flatnonzero((whole.y * excess > 0) & (a > 0))
-    side = side[np.argsort(-whole.y[side] * whole.f[side], kind="stable")]
+    a = np.minimum(whole.a, part.c)
+    excess = float(part.y @ a)
+    side = np.flatnonzero((part.y * excess > 0) & (a > 0))
+    side = side[np.argsort(-part.y[side] * whole.f[side], kind="stable")]
     taken = np.minimum(np.cumsum(a[side]), abs(excess))
     a[side] -= np.diff(taken, prepend=0.0)
-    part.a[:], part.f[:] = a[place], whole.f[place]
+    part.a[:], part.f[:] = a, whole.f
     changed = np.flatnonzero(a != whole.a)
-    weights = (whole.y * (a - whole.a))[changed]
-    _add(rows, part, segments, whole.sample[changed], weights)
+    weights = (part.y * (a - whole.a))[changed]
+    _add(rows, part, segments, part.sample[changed], weights)
 
 
 def _only(rows: KernelRows, problem: _Problem, block: Indices, state: Array) -> Indices:

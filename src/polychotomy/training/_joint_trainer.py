@@ -215,7 +215,12 @@ class JointTrainer:
                     places += [(some, s) for s in range(T.shape[1])]
             model = GatheredModel(tuple(places))
         for p in range(len(parts)):
-            part = model.part(range(p * n, (p + 1) * n)) if len(parts) > 1 else model
+            columns = range(p * n, (p + 1) * n)
+            said = None if p == 0 else _left_out(model, columns, parts[p], tests[p - 1], kind)
+            if said is not None:
+                yield said
+                continue
+            part = model.part(columns) if len(parts) > 1 else model
             yield part if p == 0 else _outputs(part, _safe_indexing(X, tests[p - 1]), kind)
 
     def _one_by_one(
@@ -292,7 +297,26 @@ def _outputs(model: Any, X: Any, kind: str) -> Array:
         said: Array = model.outputs(X, kind)
         return said
     margins: Array = to_host(model.outputs(X))
-    return margins if kind == "margin" else np.where(margins > 0, 1.0, -1.0)
+    return margins if kind == "margin" else _sides(margins)
+
+
+def _left_out(
+    model: Any, columns: Sequence[int], part: Targets, test: Indices, kind: str
+) -> Array | None:
+    """Return the outputs of a fold's problems on its test samples, if training knows them.
+
+    It knows those of samples that take part in a problem, but not in the fold. Negatives that were
+    left out take part in neither.
+    """
+    known = getattr(model, "left_out", None)
+    if known is None or kind == "probability" or part.kept is not None or part.within is None:
+        return None
+    margins = None if part.within[test].any() else known(columns, test)
+    return margins if margins is None or kind == "margin" else _sides(margins)
+
+
+def _sides(margins: Array) -> Array:
+    return np.where(margins > 0, 1.0, -1.0)
 
 
 def _held_out(
