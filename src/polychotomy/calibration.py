@@ -101,26 +101,32 @@ def fit_sigmoid(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> S
     scale = float(np.sqrt(np.average(outputs**2, weights=weight))) or 1.0
     plus, minus = float(weight[positive].sum()), float(weight[~positive].sum())
     target = np.where(positive, (plus + 1) / (plus + 2), 1 / (minus + 2))
-    design = np.column_stack([outputs / scale, np.ones_like(outputs)])
-    theta = np.array([0.0, np.log((plus + 1) / (minus + 1))])
+    f, weighed = outputs / scale, weight * target
+    fitted = np.array([weighed @ f, weighed.sum()])
+    theta, total = np.array([0.0, np.log((plus + 1) / (minus + 1))]), plus + minus
 
-    def loss(parameters: Array) -> float:
-        z = design @ parameters
-        return float(weight @ (np.logaddexp(0, z) - target * z))
+    def at(parameters: Array) -> tuple[float, Array]:
+        z = parameters[0] * f + parameters[1]
+        small = np.exp(-np.abs(z))  # of log(1 + e^z) = max(z, 0) + log(1 + e^−|z|) and of p
+        larger = 1 / (1 + small)
+        p = np.where(z > 0, larger, small * larger)
+        value = weight @ (np.maximum(z, 0) - np.log(larger) - target * z)
+        return float(value), p
 
-    value, total = loss(theta), plus + minus
+    value, p = at(theta)
     for _ in range(_STEPS):
-        p = expit(design @ theta)
-        gradient = design.T @ (weight * (p - target))
+        share = weight * p
+        gradient = np.array([share @ f, share.sum()]) - fitted
         if np.abs(gradient).max() < 1e-10 * total:
             break
-        hessian = (design * (weight * p * (1 - p))[:, np.newaxis]).T @ design
-        hessian += 1e-12 * total * np.eye(2)
-        step = np.linalg.solve(hessian, gradient)
+        share *= 1 - p
+        first = share @ f
+        hessian = np.array([[(share * f) @ f, first], [first, share.sum()]])
+        step = np.linalg.solve(hessian + 1e-12 * total * np.eye(2), gradient)
         t = 1.0
-        while (reached := loss(theta - t * step)) > value * (1 + 1e-12) and t > 1e-10:
+        while (reached := at(theta - t * step))[0] > value * (1 + 1e-12) and t > 1e-10:
             t /= 2
-        theta, value = theta - t * step, reached
+        theta, (value, p) = theta - t * step, reached
     return Sigmoid(float(theta[0]) / scale, float(theta[1]))
 
 
