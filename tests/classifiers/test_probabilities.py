@@ -11,8 +11,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
-from polychotomy import Code, CodeClassifier, available_codes
-from polychotomy.probability import better_method, solve
+from polychotomy import Code, CodeClassifier, available_codes, make_code
+from polychotomy.probability import _better_method, better_method, solve
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +112,34 @@ def test_auto_takes_least_squares_where_probabilities_are_not_determined():
     q = np.random.default_rng(0).random((50, 2))
     found = better_method(q, code, np.arange(50) % 4, np.ones(50), np.full(2, 50.0))
     assert found == "least_squares"
+
+
+@pytest.mark.parametrize("heavy", [False, True])
+def test_methods_are_compared_until_one_is_clearly_better(monkeypatch, heavy):
+    """By samples with a weight alone, and by few of them where these tell."""
+    rng = np.random.default_rng(0)
+    code, n = make_code("one_vs_rest", 3), 4000
+    child = rng.integers(3, size=n)
+    q = np.clip(np.where(np.eye(3)[child] > 0, 0.45, 0.3) + rng.normal(0, 0.1, (n, 3)), 0.01, 0.99)
+    weight = np.ones(n)
+    if heavy:  # the others would choose otherwise
+        q[::2] = rng.random((n // 2, 3))
+        weight[::2] = 0
+    solved = []
+
+    def spied(q, *args, **options):
+        solved.append(len(q))
+        return solve(q, *args, **options)
+
+    monkeypatch.setattr(_better_method, "solve", spied)
+    found = better_method(q, code, child, weight, np.full(3, float(n)))
+    losses = {}
+    for method in ("least_squares", "kullback_leibler", "normalise"):
+        p = np.maximum(solve(q, code, method), 1e-6)
+        p /= p.sum(axis=1, keepdims=True)
+        losses[method] = log_loss(child, p, sample_weight=weight)
+    assert found == min(losses, key=losses.get)
+    assert sum(solved) < 3 * n
 
 
 def test_held_out_outputs_calibrate_better_than_training_outputs(digits):

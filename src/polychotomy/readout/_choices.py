@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _FURTHER_RULES = ("argmax", "class_means", "probability")
 # On which methods are compared: solving for more can take longer than the training.
-_MOST_SAMPLES = 10_000
+_MOST_SAMPLES = 2000
 _MOST_ENTRIES = 2**22  # samples × classes × problems
 
 NO_PROBABILITIES = (
@@ -139,7 +139,7 @@ def better_methods(
             continue
         samples = np.flatnonzero(node.child[y] >= 0)
         entries = len(samples) * node.code.n_classes * node.code.n_problems
-        samples = samples[:: 1 + max(len(samples) // _MOST_SAMPLES, entries // _MOST_ENTRIES)]
+        samples = samples[:: max(-(-len(samples) // _MOST_SAMPLES), -(-entries // _MOST_ENTRIES))]
         which, said = readout.distinct.index[node.problems], {}
         for s in set(which.tolist()):
             own = held_out.targets.samples(s)
