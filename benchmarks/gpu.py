@@ -104,12 +104,13 @@ def predicted(classifier, X, y):
 
 
 def case_mnist(args):
-    """One-vs-rest, one-vs-one, and one-vs-rest with probabilities."""
+    """One-vs-rest and one-vs-one, without and with probabilities."""
     X, y, X_test, y_test = mnist()
     for name, make in {
         "mnist one_vs_rest": lambda: code("one_vs_rest", MNIST),
         "mnist one_vs_one": lambda: code("one_vs_one", MNIST),
         "mnist one_vs_rest, probabilities": lambda: code("one_vs_rest", MNIST, probability="auto"),
+        "mnist one_vs_one, probabilities": lambda: code("one_vs_one", MNIST, probability="auto"),
     }.items():
         classifier, row = timed(make, X, y)
         yield name, {**row, **predicted(classifier, X_test, y_test)}
@@ -230,6 +231,31 @@ def case_agreement(args):
         svm(**{**LETTER, "device": device}), "identity", probability=None
     )
     yield "letter SBC identity, beside the CPU", compared(make, X[:15000], y[:15000], X[15000:])
+
+
+def case_libsvm(args):
+    """One-vs-one with other parameters than elsewhere: unseen samples' labels beside LIBSVM's."""
+    X, y, X_test, y_test = mnist()
+    parts = [("mnist", {"C": 2, "gamma": 0.035}, X[:5000], y[:5000], X_test, y_test)]
+    X, y = letter()
+    parts += [
+        ("letter", options, X[:15000], y[:15000], X[15000:], y[15000:])
+        for options in ({"C": 30, "gamma": 0.03}, {"C": 1, "gamma": 0.2})
+    ]
+    for name, options, X, y, X_test, y_test in parts:
+        theirs = SVC(**options, cache_size=4000).fit(X, y).predict(X_test)
+        first, second = (code("one_vs_one", options).fit(X, y) for _ in range(2))
+        ours = first.predict(X_test)
+        outputs = first.binary_outputs(X_test), second.binary_outputs(X_test)
+        yield (
+            f"{name} one_vs_one, {len(y)} samples, {options}, beside LIBSVM",
+            {
+                "equal labels": float(np.mean(ours == theirs)),
+                "error": float(np.mean(ours != y_test)),
+                "LIBSVM's error": float(np.mean(theirs != y_test)),
+                "same bits again": bool((outputs[0] == outputs[1]).all()),
+            },
+        )
 
 
 def grown(sizes, seconds):
