@@ -2,10 +2,18 @@ from weakref import ref
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC, LinearSVC
 
-from polychotomy import CodeClassifier, SharedLinear, TreeClassifier
+from polychotomy import (
+    CodeClassifier,
+    KernelSBCClassifier,
+    SharedKernelSVC,
+    SharedLinear,
+    SingleBinaryClassifier,
+    TreeClassifier,
+)
 from polychotomy.training import _joint_trainer
 
 
@@ -79,6 +87,42 @@ def test_targets_are_made_in_blocks_where_they_would_be_large(iris, monkeypatch)
     blocks = CodeClassifier(JointLogistic(), "one_vs_one", calibration="sigmoid", cv=3).fit(X, y)
     np.testing.assert_array_equal(blocks.predict_proba(X), whole.predict_proba(X))
     assert blocks.estimators_[2].classes_.tolist() == [0, 1]
+
+
+def test_a_problem_whose_samples_all_have_no_weight_is_refused(iris):
+    X, y = iris
+    weight = (y == 2).astype(float)
+    for learner in (JointLogistic(), SharedKernelSVC()):
+        with pytest.raises(ValueError, match=r"weight\. Those of «0 against 1» all"):
+            CodeClassifier(learner, "one_vs_one").fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("how", ["hard", "near"])
+def test_negatives_of_a_kernel_matrix_are_those_of_its_samples(digits, how):
+    """Distances are in the kernel's space: those of a linear kernel are those of the samples."""
+    X, y = digits[0][:200], digits[1][:200]
+    settings = {"n_negatives": 3, "negatives": how, "random_state": 0, "gamma": 0.5}
+    settings |= {"probability": None, "svm_tol": 1e-6}
+    by_samples = KernelSBCClassifier(kernel="linear", **settings).fit(X, y)
+    by_kernel = KernelSBCClassifier(kernel="precomputed", **settings).fit(X @ X.T, y)
+    np.testing.assert_allclose(
+        by_kernel.decision_function(X @ X.T), by_samples.decision_function(X), atol=1e-3
+    )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        CodeClassifier(JointLogistic(), "one_vs_one", calibration="sigmoid", cv=3),
+        SingleBinaryClassifier(LinearSVC(), replication="kesler", calibration="sigmoid", cv=3),
+        CodeClassifier(SVC(), "one_vs_one", cv=3),
+    ],
+    ids=["joint", "replicas", "separate"],
+)
+def test_the_bar_of_a_training_ends_full(iris, model, capsys):
+    clone(model).set_params(verbose=1).fit(*iris)
+    done, total = capsys.readouterr().err.split("]")[-1].split()[0].split("/")
+    assert done == total
 
 
 def test_outputs_of_one_fold_are_held_at_a_time(digits, monkeypatch):

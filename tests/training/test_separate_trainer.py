@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from polychotomy import CodeClassifier
-from polychotomy.codes import describe_problems, one_vs_one
+from polychotomy.codes import Code, describe_problems, one_vs_one
 from polychotomy.learners import Learner
 from polychotomy.structures import single_node
 from polychotomy.training import FitProgress, Problems, SeparateTrainer, check_labels
@@ -105,6 +106,30 @@ def test_a_problem_without_samples_yet_is_asked_in_vain(samples):
     trained = trainer.update(None, problems(), X[batch], y[batch], progress())
     never = [s for s in range(6) if not trainer.distinct.columns[:2, s].any()]
     assert [trained.estimator(s) is None for s in range(6)] == [s in never for s in range(6)]
+
+
+def test_equal_columns_are_one_problem_unless_their_learners_differ(samples):
+    X, y, _ = samples
+    code = Code(np.array([[1, 1, -1, 1], [1, 1, -1, -1], [-1, -1, 1, 1], [-1, -1, 1, -1]]))
+    learners = tuple(Learner(LogisticRegression(C=C)) for C in (1.0, 0.01))
+    assert SeparateTrainer.of(code, learners[:1]).n_tasks == 2  # the third column is the first's
+    trainer = SeparateTrainer.of(code, learners, np.array([0, 1, 0, 1]))
+    assert trainer.learner_of.tolist() == [0, 1, 1]
+    asked = Problems(
+        np.arange(K), code, single_node(code), describe_problems(code.matrix, np.arange(K))
+    )
+    trained, _ = trainer.train(asked, X, y, None, ["margin"] * 3, progress())
+    for s, C in enumerate((1.0, 0.01, 0.01)):
+        expected = LogisticRegression(C=C).fit(X, side(trainer, y, s)).decision_function(X)
+        np.testing.assert_allclose(trained.outputs(X, "margin")[:, s], expected, atol=1e-9)
+
+
+def test_frozen_learners_are_not_merged_with_opposite_columns(samples):
+    """The opposite question of one that is trained already would ask it upside down."""
+    code = Code(np.array([[1, -1, 1], [1, -1, -1], [-1, 1, 1], [-1, 1, -1]]))
+    X, y, _ = samples
+    frozen = Learner(FrozenEstimator(LogisticRegression().fit(X, y < 2)))
+    assert SeparateTrainer.of(code, (frozen,)).n_tasks == 3
 
 
 def test_labels_are_classes():
