@@ -115,9 +115,9 @@ class Preparation(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = self._checked(X, reset=False)
-        if isinstance(self.transformer_, MaxAbsScaler):
+        if self._form == "sparse":
             return self._as_dense(self.transformer_.transform(X))
-        if not isinstance(self.transformer_, GapScaler):
+        if self._form == "frame":
             return self.transformer_.transform(X)
         features = self.transformer_.transform(X[:, self.used_])
         return np.ascontiguousarray(np.where(np.isnan(features), 0.0, features))
@@ -136,33 +136,37 @@ class Preparation(TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    @property
+    def _form(self) -> str:
+        """In which form the training samples were prepared, see :func:`_form_of`."""
+        if isinstance(self.transformer_, GapScaler):
+            return "numbers"
+        return "sparse" if isinstance(self.transformer_, MaxAbsScaler) else "frame"
+
     def _checked(self, X: Any, reset: bool) -> Any:
-        """Return a data frame, or an array of numbers without infinite ones."""
-        if is_data_frame(X):
+        """Return a data frame, a sparse matrix, or an array of numbers without infinite ones."""
+        if framed := is_data_frame(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
             X = _as_pandas(X)
-            plain = not self.text and all(kind.kind in "iuf" for kind in X.dtypes)
-            if not (plain if reset else isinstance(self.transformer_, GapScaler)):
-                return X
+        form = _form_of(X, self.text) if reset else self._form
+        if framed and form != "numbers":
+            return X
+        if framed:
             numbers = X.to_numpy(float, na_value=np.nan)
             return check_array(numbers, ensure_all_finite="allow-nan", order="F")
-        full = issparse(X) and X.nnz > _FULL * X.shape[0] * X.shape[1]
-        if issparse(X) and (full if reset else isinstance(self.transformer_, GapScaler)):
-            X = X.toarray()
-        if issparse(X) if reset else isinstance(self.transformer_, MaxAbsScaler):
+        if form == "sparse":
             X = X if issparse(X) else csr_array(X)
             return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=float)
-        options: dict[str, Any] = {"reset": reset, "ensure_all_finite": "allow-nan", "order": "F"}
-        given = validate_data(self, X, dtype=None, **{**options, "ensure_all_finite": False})
-        as_frame = not reset and not isinstance(self.transformer_, GapScaler)
-        if not as_frame:
-            try:
-                numbers = np.asarray(given, dtype=float)
-            except ValueError:  # texts; what is neither text nor number raises TypeError
-                as_frame = True
-        if as_frame:
+        X = X.toarray() if issparse(X) and form == "numbers" else X
+        given = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, order="F")
+        if form == "frame":
             return self._framed(given, reset)
-        return validate_data(self, numbers, dtype=float, **{**options, "reset": False})
+        try:
+            numbers = np.asarray(given, dtype=float)
+        except ValueError:  # texts; what is neither text nor number raises TypeError
+            return self._framed(given, reset)
+        options: dict[str, Any] = {"ensure_all_finite": "allow-nan", "order": "F"}
+        return validate_data(self, numbers, reset=False, dtype=float, **options)
 
     def _as_dense(self, X: Any) -> Any:
         """Return sparse features, dense if that is wanted."""
@@ -202,6 +206,15 @@ def needs_dense(classifier: Any) -> bool:
 def is_data_frame(X: Any) -> bool:
     """Whether X is a data frame of pandas or polars."""
     return type(X).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(X, "columns")
+
+
+def _form_of(X: Any, text: Mapping[str, str] | None) -> str:
+    """Return in which form samples are prepared: "frame", "sparse", or "numbers" if they are."""
+    if is_data_frame(X):
+        plain = not text and all(kind.kind in "iuf" for kind in X.dtypes)
+        return "numbers" if plain else "frame"
+    sparse = issparse(X) and X.nnz <= _FULL * X.shape[0] * X.shape[1]
+    return "sparse" if sparse else "numbers"
 
 
 def _as_pandas(X: Any) -> Any:
