@@ -4,12 +4,11 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.metrics.pairwise import euclidean_distances
 
-from polychotomy.learners._negatives import check_negatives, choose_negatives
+from polychotomy.learners import Negatives
 
 
 def choose(X, y, s, how, pairwise=False, seed=0):
-    k = y.max() + 1
-    return choose_negatives(X, y, k, s, how, np.random.RandomState(seed), pairwise=pairwise)
+    return Negatives(s, how, seed).choose(X, y, y.max() + 1, pairwise=pairwise)
 
 
 @pytest.mark.parametrize("how", ["random", "hard", "near"])
@@ -83,10 +82,10 @@ def test_samples_on_top_of_each_other():
 
 
 def test_how_many():
-    assert check_negatives(None, "random", 7) == 6
-    assert check_negatives("auto", "random", 7) == 4
-    assert check_negatives("auto", "hard", 3) == 2
-    assert check_negatives(np.int64(2), "near", 3) == 2
+    assert Negatives.of("auto", "random", 7, 0) == Negatives(4, "random", 0)
+    assert Negatives.of(np.int64(1), "near", 3, None) == Negatives(1, "near", None)
+    assert Negatives.of("auto", "hard", 3, 0) is None  # all others
+    assert Negatives.of(2, "hard", 3, 0) is None
 
 
 @pytest.mark.parametrize("given", [0, 3, -1, 1.5, True, "all"])
@@ -94,11 +93,4 @@ def test_how_many_must_fit(given):
     with pytest.raises(
         ValueError, match="'n_negatives' parameter must be None, 'auto' or an int from 1 to 2"
     ):
-        check_negatives(given, "random", 3)
-
-
-def test_which_must_be_known():
-    with pytest.raises(
-        ValueError, match=r"'negatives' parameter must be one of.*Did you mean 'hard'"
-    ):
-        check_negatives(None, "hrad", 3)
+        Negatives.of(given, "random", 3, 0)
