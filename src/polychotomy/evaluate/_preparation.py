@@ -186,18 +186,6 @@ class Preparation(TransformerMixin, BaseEstimator):
         return pd.DataFrame(X, columns=names).infer_objects()
 
 
-def make_preparation(
-    how: str, classifier: Any, text: Mapping[str, str] | None = None
-) -> Preparation | None:
-    """Return the untrained preparation of one of these names for a classifier, None for "none".
-
-    It returns dense features if the classifier takes no others.
-    """
-    if how == "none":
-        return None
-    return Preparation(how == "all_standard", text, needs_dense(classifier))
-
-
 def needs_dense(classifier: Any) -> bool:
     """Whether a classifier takes no sparse matrices."""
     return not get_tags(classifier).input_tags.sparse

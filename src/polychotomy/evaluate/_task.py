@@ -18,7 +18,7 @@ from polychotomy.classifiers import has_rules
 from polychotomy.evaluate._cell import Cell
 from polychotomy.evaluate._contestant import Contestant
 from polychotomy.evaluate._greedy import GreedySearchCV
-from polychotomy.evaluate._preparation import Preparation, make_preparation
+from polychotomy.evaluate._preparation import Preparation, needs_dense
 from polychotomy.evaluate._samples import Samples
 from polychotomy.evaluate._scoring import check_scorer
 
@@ -188,9 +188,14 @@ class Task:
         return how
 
     def make_preparation(self) -> Preparation | None:
-        """Return what prepares the samples for its method, untrained; None if nothing does."""
-        text = self.settings.get("text")
-        return make_preparation(self.preparation, self.method.classifier, text)
+        """Return what prepares the samples for its method, untrained; None if nothing does.
+
+        It returns dense features if the classifier takes no others.
+        """
+        if self.preparation == "none":
+            return None
+        dense = needs_dense(self.method.classifier)
+        return Preparation(self.preparation == "all_standard", self.settings.get("text"), dense)
 
     def tune(self, X: Any, y: Any, params: Mapping[str, Any], n_jobs: int | None = None) -> Any:
         """Return the parameters that cross-validate best on training samples, if any are tuned."""
