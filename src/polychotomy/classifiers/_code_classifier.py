@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, get_tags
 
-from polychotomy.arrays import Array, Folds, Indices
+from polychotomy.arrays import Array, Folds
 from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
 from polychotomy.codes import Code, check_ordered, describe_problems, resolve_code
 from polychotomy.errors import unknown_name
@@ -16,9 +16,9 @@ from polychotomy.memory import check_room
 from polychotomy.structures import class_distances, ordered_categories, single_node
 from polychotomy.training import (
     KnownOutputs,
-    Params,
     Problems,
     Trainer,
+    TrainingData,
     check_data,
     check_labels,
     refuse_pairs,
@@ -236,7 +236,7 @@ default="one_vs_one"
         classes, indices = check_labels(y)
         if any(len(np.unique(indices[training])) < len(classes) for training, _ in folds):
             return None
-        problems = self._lay_out(classes, ordered_categories(y), X, indices, {})
+        problems = self._lay_out(TrainingData(X, indices, classes, ordered_categories(y)))
         learners = self._route("fit", self._learners(), {}, None)
         trainer: Any = self._choose_trainer(problems, learners)
         outputs = trainer.held_out(X, indices, folds)
@@ -245,19 +245,18 @@ default="one_vs_one"
         readout, ask = self._choose_readout(problems, trainer), KnownOutputs(outputs)
         return classes, classes[readout.decide(ask)[0]], readout.decision(readout.scores(ask))
 
-    def _lay_out(
-        self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
-    ) -> Problems:
+    def _lay_out(self, data: TrainingData) -> Problems:
+        classes = data.classes
         code = self._code_for(classes, check_random_state(self.random_state))
         if isinstance(self.code, str) and code.is_one_vs_one and len(classes) >= _MANY_CLASSES:
-            refuse_pairs(code, self._learners()["estimator"], X, y)
+            refuse_pairs(code, self._learners()["estimator"], data.X, data.y)
         if code.n_problems > _MANY_PROBLEMS:
             needed = {f"{code.n_problems} binary problems": _BYTES_OF_PROBLEM * code.n_problems}
             advice = "Take a code of fewer problems, such as 'one_vs_rest' or 'dense_random'."
             check_room(needed, advice)
         if self.assignment is not None:
-            code = self._assigned(code, X, y, params)
-        order = self._order(order, classes, X, y, params)
+            code = self._assigned(code, data)
+        order = self._order(data)
         nodes, flat = single_node(code, order), code
         if order is None and self.assignment is None:
             check_ordered(self.code, classes)
@@ -270,7 +269,7 @@ default="one_vs_one"
     ) -> Trainer:
         return self._trainer(problems, (learners["estimator"],), in_batches=in_batches)
 
-    def _assigned(self, code: Code, X: Any, y: Indices | None, params: Params) -> Code:
+    def _assigned(self, code: Code, data: TrainingData) -> Code:
         """Return the code with the codewords given to classes by the distances of their means."""
         if self.assignment not in ("similar", "spread"):
             raise unknown_name("assignment", self.assignment, ["similar", "spread"])
@@ -284,8 +283,8 @@ default="one_vs_one"
                 "The 'assignment' parameter needs the means of the classes, for which a "
                 "precomputed kernel is not enough. Give a code with its rows in order."
             )
-        weight = params.get("sample_weight")
-        distances = class_distances(X, np.asarray(y), "centroid", sample_weight=weight)
+        y = np.asarray(data.y)
+        distances = class_distances(data.X, y, "centroid", sample_weight=data.weight)
         return code.assigned(distances, similar=self.assignment == "similar")
 
     def _learns_in_batches(self) -> bool:

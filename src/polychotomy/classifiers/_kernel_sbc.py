@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from polychotomy.arrays import Array, Indices
+from polychotomy.arrays import Array
 from polychotomy.classifiers._reduction_classifier import ReductionClassifier
 from polychotomy.codes import Code, DistinctProblems, check_positive, describe_problems, one_vs_rest
 from polychotomy.errors import shown_shortly, unknown_name
@@ -17,7 +17,7 @@ from polychotomy.kernel import CouplingLearner, SharedKernelSVC, check_coupling,
 from polychotomy.learners import NEGATIVES, Learner, Negatives, check_rows_differ
 from polychotomy.readout import Readout
 from polychotomy.structures import single_node
-from polychotomy.training import JointTrainer, Params, Problems, Trainer
+from polychotomy.training import JointTrainer, Problems, Trainer, TrainingData
 
 _KERNELS = ("rbf", "linear", "poly", "precomputed")
 
@@ -245,11 +245,10 @@ default="class_frequencies"
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def _lay_out(
-        self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
-    ) -> Problems:
-        code = self._code_for(classes, None)
-        return Problems(classes, code, single_node(code), describe_problems(code.columns, classes))
+    def _lay_out(self, data: TrainingData) -> Problems:
+        code = self._code_for(data.classes, None)
+        names = describe_problems(code.columns, data.classes)
+        return Problems(data.classes, code, single_node(code), names)
 
     def _choose_trainer(
         self, problems: Problems, learners: Mapping[str, Learner], *, in_batches: bool = False

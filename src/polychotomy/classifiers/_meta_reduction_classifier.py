@@ -33,6 +33,7 @@ from polychotomy.training import (
     Reservoir,
     SeparateTrainer,
     Trainer,
+    TrainingData,
     check_data,
     check_labels,
     check_params,
@@ -94,7 +95,8 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         known = check_batch_classes(classes, None if first else self.classes_)
         labels, indices = check_labels(y, known)
         params = check_params(self, "partial_fit", X, sample_weight, fit_params)
-        problems = self._lay_out(labels, order, X, None, params) if first else self._problems
+        data = TrainingData(X, None, labels, order, params.get("sample_weight"))
+        problems = self._lay_out(data) if first else self._problems
         factor = class_weights(self, learners, labels, indices)
         reservoir, kept = self._hold_out(X, indices, len(labels), weigh(params, factor))
         X, indices, params, factor = part_of_batch(X, indices, params, factor, kept)
@@ -171,19 +173,18 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
             for name, each in learners.items()
         }
 
-    def _order(
-        self, given: Any, classes: NDArray[Any], X: Any, y: Indices | None, params: Params
-    ) -> Indices | None:
+    def _order(self, data: TrainingData) -> Indices | None:
         """Return the class indices from first to last, None if nothing says their order."""
-        if self.class_order is None and given is None:
+        given = data.order if self.class_order is None else self.class_order
+        if given is None:
             return None
         return resolve_class_order(
-            given if self.class_order is None else self.class_order,
-            classes,
-            X,
-            y,
+            given,
+            data.classes,
+            data.X,
+            data.y,
             distance=getattr(self, "distance", "auto"),
-            sample_weight=params.get("sample_weight"),
+            sample_weight=data.weight,
             pairwise=get_tags(self).input_tags.pairwise,
         )
 

@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing, gen_batches, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from polychotomy.arrays import Array, Indices
+from polychotomy.arrays import Array
 from polychotomy.calibration import folds
 from polychotomy.codes import check_int
 from polychotomy.errors import unknown_name
@@ -30,6 +30,7 @@ from polychotomy.training import (
     Reservoir,
     TrainedProblems,
     Trainer,
+    TrainingData,
     check_data,
     check_labels,
     check_params,
@@ -69,13 +70,8 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     _reservoir: Reservoir | None
 
     @abstractmethod
-    def _lay_out(
-        self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
-    ) -> Problems:
-        """Return the problems; without y, for training in batches, of which X is the first.
-
-        `order` is what the labels say about the order of the classes, None if nothing.
-        """
+    def _lay_out(self, data: TrainingData) -> Problems:
+        """Return the problems."""
 
     @abstractmethod
     def _choose_trainer(
@@ -114,8 +110,8 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             classes, indices = check_labels(y)
             params = check_params(self, "fit", X, sample_weight, fit_params)
             factor = class_weights(self, learners, classes, indices, params.get("sample_weight"))
-            weighed = weigh(params, factor)
-            problems = self._lay_out(classes, order, X, indices, weighed)
+            weight = weigh(params, factor).get("sample_weight")
+            problems = self._lay_out(TrainingData(X, indices, classes, order, weight))
             trainer = self._choose_trainer(problems, self._route("fit", learners, params, factor))
             readout = self._choose_readout(problems, trainer)
             calibrates = readout.needs_calibration
@@ -125,7 +121,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
                 trained, held_out = trainer.train(
                     problems, X, indices, splits, readout.kinds, progress
                 )
-                ask, weight = Asking(trained, X), weighed.get("sample_weight")
+                ask = Asking(trained, X)
                 readout = readout.calibrated(trained.counts.samples, held_out, ask)
                 if readout.rules[0] == "class_means":
                     readout = with_class_means(readout, ask, indices, weight, held_out)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from polychotomy.arrays import Array, Indices
+from polychotomy.arrays import Array
 from polychotomy.classifiers._meta_reduction_classifier import MetaReductionClassifier
 from polychotomy.codes import Code, DistinctProblems, describe_problems
 from polychotomy.errors import unknown_name
@@ -25,7 +25,7 @@ from polychotomy.learners import (
 )
 from polychotomy.readout import Readout
 from polychotomy.structures import single_node
-from polychotomy.training import JointTrainer, Params, Problems, Trainer
+from polychotomy.training import JointTrainer, Problems, Trainer, TrainingData
 
 
 class SingleBinaryClassifier(MetaReductionClassifier):
@@ -208,12 +208,9 @@ class SingleBinaryClassifier(MetaReductionClassifier):
     def _learns_in_batches(self) -> bool:
         return False
 
-    def _lay_out(
-        self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
-    ) -> Problems:
-        rng = check_random_state(self.random_state)
-        order = self._order(order, classes, X, y, params)
-        replicas = self._replication().replicas(classes, rng, order)
+    def _lay_out(self, data: TrainingData) -> Problems:
+        classes, rng = data.classes, check_random_state(self.random_state)
+        replicas = self._replication().replicas(classes, rng, self._order(data))
         code = replicas.code if len(classes) > 2 else Code([[-1], [1]], name="binary")
         names = describe_problems(code.columns, classes)
         seed = None if self.random_state is None else int(rng.randint(2**31))

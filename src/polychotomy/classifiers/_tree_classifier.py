@@ -22,7 +22,7 @@ from polychotomy.structures import (
     needs_samples,
     resolve_structure,
 )
-from polychotomy.training import Asking, Params, Problems, Trainer, check_data, check_labels
+from polychotomy.training import Asking, Problems, Trainer, TrainingData, check_data, check_labels
 
 _SOLVES = ("auto", "recursive", "most_probable", "least_squares")
 
@@ -283,23 +283,22 @@ class TreeClassifier(MetaReductionClassifier):
         index, estimators = self._readout.distinct.index, self.estimators_
         return [[estimators[s] for s in index[node.problems]] for node in self._problems.nodes]
 
-    def _lay_out(
-        self, classes: NDArray[Any], order: Any, X: Any, y: Indices | None, params: Params
-    ) -> Problems:
+    def _lay_out(self, data: TrainingData) -> Problems:
         if self.solve not in _SOLVES:
             raise unknown_name("solve", self.solve, _SOLVES)
         if self.solve in ("least_squares", "most_probable") and self.probability is None:
             raise ValueError(f"solve={self.solve!r} needs 'probability' not to be None.")
         structure = resolve_structure(
             self.structure,
-            classes,
-            X,
-            y,
+            data.classes,
+            data.X,
+            data.y,
             distance=self.distance,
-            sample_weight=params.get("sample_weight"),
+            sample_weight=data.weight,
             pairwise=get_tags(self).input_tags.pairwise,
-            order=self._order(order, classes, X, y, params),
+            order=self._order(data),
         )
+        classes = data.classes
         matrix, nodes = lay_out(structure, {c: r for r, c in enumerate(classes.tolist())})
         return StructuredProblems(
             classes, Code(matrix), nodes, describe_problems(matrix, classes), structure

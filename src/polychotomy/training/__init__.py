@@ -3,6 +3,7 @@
 from polychotomy.training._cost_of_pairs import refuse_pairs
 from polychotomy.training._inputs import (
     Params,
+    TrainingData,
     check_data,
     check_labels,
     check_own_weights,
@@ -44,6 +45,7 @@ __all__ = [
     "SeparatelyTrained",
     "TrainedProblems",
     "Trainer",
+    "TrainingData",
     "check_data",
     "check_labels",
     "check_own_weights",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -32,6 +33,30 @@ from polychotomy.training._problems import Problems
 
 Params = dict[str, Any]
 _BLOCK = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """What a classifier is trained on, checked.
+
+    Attributes
+    ----------
+    X : {array, sparse matrix, data frame} of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,) or None
+        Class indices; None for training in batches, of which X is the first.
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    order : list or None
+        What the labels say about the order of the classes, None if nothing.
+    weight : ndarray of shape (n_samples,) or None
+        Weights of the samples, those of their classes included.
+    """
+
+    X: Any
+    y: Indices | None
+    classes: NDArray[Any]
+    order: list[Any] | None = None
+    weight: Any = None
 
 
 def check_data(
