@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -54,6 +55,75 @@ def test_links_lead_somewhere(name):
         assert generated or target.exists(), f"{name} links to {link}"
         if anchor and target.suffix == ".md":
             assert anchor in anchors(target), f"{name} links to {link}"
+
+
+PACKAGE = ROOT / "src" / "polychotomy"
+FILES = {path.name for path in [*PACKAGE.rglob("*"), *(ROOT / "benchmarks").rglob("*")]}
+PROGRAMS = [
+    p for part in ("src", "tests", "benchmarks", "docs") for p in (ROOT / part).rglob("*.py")
+]
+
+
+def mentioned(name):
+    """Return what a page has in single backquotes, without placeholders such as NAME."""
+    found = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", without_code(NAMED[name].read_text()))
+    return [words for words in found if not re.search(r"[*<… ]|[A-Z]{4}", words)]
+
+
+@every_page
+def test_files_that_a_page_mentions_exist(name):
+    for path in mentioned(name):
+        if re.fullmatch(r"[\w.-]*(/[\w.-]+)*(/|\.(py|md|toml|json|lark|cu))", path):
+            places = (ROOT, PACKAGE, ROOT / "tests", ROOT / "docs")
+            found = any((place / path).exists() for place in places)
+            assert found or path.strip("/") in FILES, f"{name} mentions {path}"
+
+
+@every_page
+def test_public_names_that_a_page_mentions_exist(name):
+    for words in mentioned(name):
+        parts = re.sub(r"\(.*\)$", "", words).removeprefix("polychotomy.").split(".")
+        if parts[0] in polychotomy.__all__ and re.fullmatch(r"\w+", "".join(parts)):
+            assert words.endswith(".py") or exists(parts), f"{name} mentions {words}"
+
+
+def exists(parts):
+    """Return whether a dotted name leads to an attribute, a module or a field of a class."""
+    whole = polychotomy
+    for name in parts:
+        if name in getattr(whole, "__annotations__", {}):
+            return True
+        if not hasattr(whole, name):
+            return False
+        whole = getattr(whole, name)
+        if not (inspect.ismodule(whole) or inspect.isclass(whole)):
+            return True
+    return True
+
+
+@cache
+def words_of_programs():
+    return {word for path in PROGRAMS for word in re.findall(r"\w+", path.read_text())}
+
+
+@every_page
+def test_names_that_a_page_mentions_are_in_our_programs(name):
+    code = re.findall(r"^```.*?^```$", NAMED[name].read_text(), re.DOTALL | re.MULTILINE)
+    known = words_of_programs() | set(re.findall(r"\w+", "".join(code)))
+    for words in mentioned(name):
+        if re.fullmatch(r"(\w*_\w+|[A-Z]\w*[a-z]\w*[A-Z]\w*)(\(\))?", words):
+            assert words.removesuffix("()") in known, f"{name} mentions {words}"
+
+
+@pytest.mark.parametrize("name", [name for name in NAMED if "theory" in name])
+def test_every_equation_is_in_a_file_that_the_row_of_its_table_names(name):
+    for row in NAMED[name].read_text().splitlines():
+        spans = re.findall(r"`([^`]+)`", row) if row.startswith("|") else []
+        files = [PACKAGE / span for span in spans if span.endswith(".py")]
+        texts = "".join(path.read_text() for path in files if path.exists())
+        for span in spans if files else []:
+            if re.fullmatch(r"[A-Za-z]\w+", span):
+                assert re.search(rf"\b{span}\b", texts), f"no {span} in the files of {row}"
 
 
 def blocks(page, kind):
