@@ -47,6 +47,18 @@ def sources(table, folder):
     }
 
 
+@pytest.mark.parametrize("name", [None, "field"])
+@pytest.mark.parametrize("kind", ["parquet", "table", "dataset", "batches"])
+def test_an_index_that_pandas_stored_is_no_column(table, tmp_path, kind, name):
+    shuffled = table.sample(frac=1, random_state=0).rename_axis(index=name)
+    found = stream(sources(shuffled, tmp_path)[kind], "cover", size=64)
+    whole = read(tmp_path / "land.parquet", "cover")
+    assert found.names == list(whole.data.columns)
+    X, y = (list(parts) for parts in zip(*found, strict=True))
+    np.testing.assert_array_equal(np.concatenate(y), whole.target)
+    np.testing.assert_array_equal(pd.concat(X)["count"], whole.data["count"])
+
+
 @pytest.mark.parametrize("kind", ["csv", "gz", "parquet", "table", "dataset", "batches", "dask"])
 @pytest.mark.parametrize("size", [64, 5000])
 def test_a_stream_has_the_samples_of_the_whole_table(table, tmp_path, kind, size):

@@ -72,7 +72,7 @@ class ParquetBlocks:
     @property
     def columns(self) -> list[str]:
         """Names of the columns, from the schema."""
-        return [str(name) for name in self._open().schema_arrow.names]
+        return _column_names(self._open().schema_arrow)
 
     def blocks(self, size: int, columns: Sequence[str] | None = None) -> Iterator[Block]:
         """Yield parts of row groups."""
@@ -212,8 +212,8 @@ class ArrowBlocks:
         schema = getattr(self.source, "schema", None)
         if schema is None:
             first = next(iter(self._batches(None, None)), None)
-            schema = () if first is None else first.schema
-        return [str(name) for name in getattr(schema, "names", ())]
+            schema = None if first is None else first.schema
+        return [] if schema is None else _column_names(schema)
 
     def blocks(self, size: int, columns: Sequence[str] | None = None) -> Iterator[Block]:
         """Yield record batches, large ones in parts."""
@@ -282,8 +282,14 @@ class DaskBlocks:
         return self
 
 
+def _column_names(schema: Any) -> list[str]:
+    """Return the names of a schema's columns, without the index that pandas may have stored."""
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [str(name) for name in schema.names if name not in index]
+
+
 def _as_frame(batch: Any) -> Any:
-    frame = batch.to_pandas()
+    frame = batch.to_pandas().reset_index(drop=True)
     frame.columns = [str(column) for column in frame.columns]
     return frame
 
