@@ -1,33 +1,21 @@
 """The pages in docs/: complete, and right in what they name."""
 
 import inspect
-import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 import typer
 
 import polychotomy
 from polychotomy.cli._app import app
+from tests.pages import NAMED, blocks, without_code
 from tests.programs import ROOT, load_program
 
-PAGES = sorted(
-    [*ROOT.glob("*.md"), *(p for p in ROOT.glob("docs/**/*.md") if p.parent.name != "api")]
-)
-NAMED = {str(page.relative_to(ROOT)): page for page in PAGES}
 every_page = pytest.mark.parametrize("name", NAMED)
-
-
-def without_code(text):
-    """Return a page without its code and directives."""
-    return re.sub(r"^(```|:::).*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)
 
 
 def anchors(page):
@@ -126,11 +114,6 @@ def test_every_equation_is_in_a_file_that_the_row_of_its_table_names(name):
                 assert re.search(rf"\b{span}\b", texts), f"no {span} in the files of {row}"
 
 
-def blocks(page, kind):
-    """Return the blocks of a kind in a page."""
-    return re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
-
-
 def commands(page):
     """Yield the words of each command in a page's console blocks, without what they are fed."""
     for block in blocks(page, "console"):
@@ -180,24 +163,6 @@ def test_commands_exist_with_their_options(name):
             assert (ROOT / program).exists() or program in ("cat", "cd", "dask", "git", "python"), (
                 program
             )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["docs/tutorial.md", "docs/how-to/land-cover.md"])
-def test_commands_print_what_the_page_shows(name, tmp_path):
-    script = "\n".join(b for b in blocks(NAMED[name], "console") if not b.startswith("pip "))
-    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = subprocess.run(
-        ["bash", "-e", "-c", script],
-        cwd=tmp_path,
-        env=os.environ | {"PATH": programs},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    printed = " ".join((done.stdout + done.stderr).split())
-    for line in "".join(blocks(NAMED[name], "text")).splitlines():
-        assert " ".join(line.split()) in printed, f"{name} shows: {line}"
 
 
 def test_every_public_name_is_on_a_page_of_the_api():
