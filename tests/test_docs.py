@@ -194,3 +194,27 @@ def test_names_that_differ_by_case_have_files_that_do_not():
     names = load_program("make_api").file_names()
     assert names["polychotomy.assess.Reliability"] == "polychotomy.assess.Reliability-class"
     assert len({name.lower() for name in names.values()}) == len(names)
+
+
+WHOLE = (polychotomy.assess, polychotomy.plot)
+
+
+def names_of_users():
+    """Return the functions and classes that most users need, by their names."""
+    api = load_program("make_api")
+    chosen = [(p, name) for p, groups in api.FIRST.items() for g in groups.values() for name in g]
+    chosen += [(module.__name__, name) for module in WHOLE for name in module.__all__]
+    found = {f"{p}.{name}": getattr(import_module(p), name) for p, name in chosen}
+    return {name: each for name, each in sorted(found.items()) if callable(each)}
+
+
+@pytest.mark.parametrize("name", names_of_users())
+def test_names_of_users_are_documented_with_their_parameters_and_an_example(name):
+    value = names_of_users()[name]
+    text = inspect.getdoc(value)
+    is_result = inspect.isclass(value) and "Parameters\n---" not in text  # returned by a function
+    listed = re.findall(r"^\W*(\w+(?:, \w+)*)(?: :.*)?$", text, flags=re.MULTILINE)
+    described = {parameter for names in listed for parameter in names.split(", ")}
+    for parameter in () if is_result else inspect.signature(value).parameters:
+        assert parameter in described, f"{name} does not say what {parameter} is"
+    assert is_result or ">>> " in text, f"{name} has no example"

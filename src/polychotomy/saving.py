@@ -145,6 +145,20 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
     -----
     UserWarning
         If the file was written with another version of polychotomy or scikit-learn.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import polychotomy
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "iris.skops"
+    ...     polychotomy.save(polychotomy.CodeClassifier(RidgeClassifier()).fit(X, y), path)
+    ...     polychotomy.load(path).predict(X[:2])
+    array([0, 0])
     """
     path = Path(path)
     io = require("skops.io", extra="models")

@@ -56,8 +56,15 @@ def brier_score(
 def log_loss(y: ArrayLike, probabilities: ArrayLike, *, classes: Any = None) -> float:
     """Return the log loss, the mean of −log p_y, as in scikit-learn; smaller is better.
 
-    Parameters are those of :func:`brier_score`. A probability of 0 is replaced by the machine
-    precision.
+    A probability of 0 is replaced by the machine precision.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class indices from 0, or labels if `classes` is given or every class occurs.
+    probabilities : array-like of shape (n_samples, n_classes)
+    classes : array-like of shape (n_classes,), optional
+        The labels in the order of the columns, such as ``classifier.classes_``.
 
     Examples
     --------
@@ -76,6 +83,11 @@ def uncertainty_coefficient(y: ArrayLike, predicted: ArrayLike) -> float:
 
     (H(y) − H(y | predicted)) / H(y), from the confusion matrix. Always predicting a frequent class
     scores 0, and confusing two classes consistently costs nothing. It is 1 for a single class.
+
+    Parameters
+    ----------
+    y, predicted : array-like of shape (n_samples,)
+        The true labels and the predicted ones.
 
     References
     ----------
@@ -134,7 +146,22 @@ def reliability(
 ) -> list[Reliability]:
     """Return the reliability of each class's probabilities, in bins of equal width.
 
-    Parameters are those of :func:`brier_score`, plus the number of bins.
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class indices from 0, or labels if `classes` is given or every class occurs.
+    probabilities : array-like of shape (n_samples, n_classes)
+    n_bins : int, default=10
+        Number of bins of equal width.
+    classes : array-like of shape (n_classes,), optional
+        The labels in the order of the columns, such as ``classifier.classes_``.
+
+    Examples
+    --------
+    >>> from polychotomy.assess import reliability
+    >>> first, second = reliability([0, 0, 1], [[0.75, 0.25], [0.75, 0.25], [0.25, 0.75]])
+    >>> first.predicted, first.observed, first.counts
+    (array([0.25, 0.75]), array([0., 1.]), array([1, 2]))
     """
     rows, p = _check(y, probabilities, classes)
     return [_bin(p[:, c], rows == c, n_bins) for c in range(p.shape[1])]
@@ -146,8 +173,17 @@ def expected_calibration_error(
     """Return the expected calibration error of the winning class (Guo et al. 2017).
 
     This is the mean gap between the winning probability and its accuracy in bins of equal width,
-    weighted by the number of samples. Parameters are those of :func:`brier_score`, plus the
-    number of bins.
+    weighted by the number of samples.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class indices from 0, or labels if `classes` is given or every class occurs.
+    probabilities : array-like of shape (n_samples, n_classes)
+    n_bins : int, default=10
+        Number of bins of equal width.
+    classes : array-like of shape (n_classes,), optional
+        The labels in the order of the columns, such as ``classifier.classes_``.
 
     Examples
     --------
@@ -188,7 +224,15 @@ def reject_curve(y: ArrayLike, probabilities: ArrayLike, *, classes: Any = None)
     """Return the risk-coverage curve of the most probable class.
 
     With 1 − coverage it is the error-reject curve. Samples with the same largest probability are
-    accepted together. Parameters are those of :func:`brier_score`.
+    accepted together.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class indices from 0, or labels if `classes` is given or every class occurs.
+    probabilities : array-like of shape (n_samples, n_classes)
+    classes : array-like of shape (n_classes,), optional
+        The labels in the order of the columns, such as ``classifier.classes_``.
 
     Examples
     --------

@@ -82,6 +82,11 @@ def hamming(n_classes: int) -> Code:
 
     Built like :func:`bch`, from the code of length 2^r − 1 with r parity bits.
 
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, k.
+
     Examples
     --------
     >>> from polychotomy.codes import hamming

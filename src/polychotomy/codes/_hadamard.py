@@ -26,6 +26,11 @@ def orthogonal(n_classes: int) -> Code:
     With 2 or 3 classes no such code exists: orthogonality forces a problem with all classes on
     the same side.
 
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, k, at least 4.
+
     Raises
     ------
     CodeError

@@ -20,6 +20,11 @@ def one_vs_rest(n_classes: int) -> Code:
 
     k problems, strict, row distance 2.
 
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, k.
+
     Examples
     --------
     >>> from polychotomy.codes import one_vs_rest
@@ -37,6 +42,11 @@ def one_vs_one(n_classes: int) -> Code:
 
     ℓ = k(k−1)/2 problems, row distance 1 + (ℓ−1)/2. The first class of a pair is +1 (all-pairs
     of Allwein et al.).
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, k.
 
     Examples
     --------
@@ -56,7 +66,17 @@ def exhaustive(n_classes: int) -> Code:
 
     2^(k−1) − 1 problems, strict, row distance 2^(k−2). Problem j (counted from 1) puts the
     classes given by the binary digits of j on the −1 side, as in Mills, section 3.3. Complements
-    are left out. More than 16 classes raise an error.
+    are left out.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes, k, at most 16.
+
+    Raises
+    ------
+    CodeError
+        For more than 16 classes.
 
     Examples
     --------

@@ -75,6 +75,11 @@ def load(name: str, *, paper: str | None = None) -> Any:
 def describe(known: DataSet) -> str:
     """Return a description of a data set in a few lines.
 
+    Parameters
+    ----------
+    known : DataSet
+        One of :func:`available`.
+
     Examples
     --------
     >>> from polychotomy.datasets import available, describe

@@ -36,7 +36,13 @@ def _leave_room(values: NDArray[Any]) -> None:
 
 
 def free_memory() -> None:
-    """Give the memory back that is kept for the next kernel cache, at most one `cache_size`."""
+    """Release the memory that is kept for the next kernel cache, at most one `cache_size`.
+
+    Examples
+    --------
+    >>> from polychotomy.kernel import free_memory
+    >>> free_memory()
+    """
     with _spare_lock:
         _spare.clear()
 

@@ -106,6 +106,17 @@ class SingleCall(Appending):
     References
     ----------
     Allwein, Schapire and Singer (2000), "Reducing multiclass to binary", JMLR 1, section 2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from polychotomy import SharedKernelSVC, SingleBinaryClassifier
+    >>> from polychotomy.learners import SingleCall
+    >>> X, y = load_iris(return_X_y=True)
+    >>> single_call = SingleCall("one_vs_rest")
+    >>> model = SingleBinaryClassifier(SharedKernelSVC(gamma=0.5), single_call, probability=None)
+    >>> model.fit(X, y).score(X, y) > 0.9
+    True
     """
 
     takes_negatives = False
@@ -146,6 +157,17 @@ class Kesler(BaseEstimator):
     References
     ----------
     Duda and Hart (1973), "Pattern classification and scene analysis", section 5.12.1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import LinearSVC
+    >>> from polychotomy import SingleBinaryClassifier
+    >>> from polychotomy.learners import Kesler
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SingleBinaryClassifier(LinearSVC(random_state=0), Kesler(), probability=None)
+    >>> model.fit(X, y).score(X, y) > 0.9
+    True
     """
 
     takes_negatives, rule = False, "linear"

@@ -64,6 +64,11 @@ def method_colours(names: Sequence[str]) -> list[str]:
     a colour depend on the other methods. After ten methods that are not reductions of the library,
     colours repeat.
 
+    Parameters
+    ----------
+    names : sequence of str
+        The methods, as a comparison names them.
+
     Examples
     --------
     >>> from polychotomy.plot import method_colours

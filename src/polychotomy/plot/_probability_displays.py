@@ -28,6 +28,16 @@ class ReliabilityDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
         The axes and figure of the plot.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from polychotomy import CodeClassifier
+    >>> from polychotomy.plot import ReliabilityDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = CodeClassifier(LogisticRegression(max_iter=500), "one_vs_rest").fit(X[::2], y[::2])
+    >>> display = ReliabilityDisplay.from_estimator(model, X[1::2], y[1::2])
     """
 
     ax_: "Axes"
@@ -89,6 +99,16 @@ class RejectCurveDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
         The axes and figure of the plot.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from polychotomy import CodeClassifier
+    >>> from polychotomy.plot import RejectCurveDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = CodeClassifier(LogisticRegression(max_iter=500), "one_vs_rest").fit(X[::2], y[::2])
+    >>> display = RejectCurveDisplay.from_estimator(model, X[1::2], y[1::2])
     """
 
     ax_: "Axes"
@@ -134,6 +154,16 @@ class ProbabilityTriangleDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
         The axes and figure of the plot.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from polychotomy import CodeClassifier
+    >>> from polychotomy.plot import ProbabilityTriangleDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = CodeClassifier(LogisticRegression(max_iter=500), "one_vs_rest").fit(X[::2], y[::2])
+    >>> display = ProbabilityTriangleDisplay.from_estimator(model, X[1::2], y[1::2])
     """
 
     ax_: "Axes"

@@ -26,7 +26,15 @@ class Options:
 class Method:
     """A method that computes class probabilities.
 
-    `suits` returns whether the method applies to a code; `needs` says in words which codes.
+    Attributes
+    ----------
+    function : callable
+        A function of binary probabilities, their code and further options that returns
+        class probabilities.
+    suits : callable
+        Whether the method applies to a code.
+    needs : str
+        Which codes it applies to, in words.
     """
 
     function: Callable[[Array, Code, Options], Array]

@@ -49,6 +49,11 @@ def available_bases(*, tunable: bool = False) -> tuple[str, ...]:
 
     Those of packages that are not installed are left out.
 
+    Parameters
+    ----------
+    tunable : bool, default=False
+        Whether to name only those that the greedy search can tune.
+
     Examples
     --------
     >>> from polychotomy.reductions import available_bases
@@ -63,7 +68,12 @@ def available_bases(*, tunable: bool = False) -> tuple[str, ...]:
 
 
 def make_base(name: str) -> Any:
-    """Return the untrained binary learner of this name, or of a class given as "package.Class".
+    """Return the untrained binary learner of this name.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`available_bases`, or a class given as ``"package.Class"``.
 
     Raises
     ------

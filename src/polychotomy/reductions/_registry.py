@@ -253,7 +253,12 @@ class Reduction:
 
 
 def available_reductions(which: str = "all") -> tuple[str, ...]:
-    """Return the names of reductions: ``"all"``, or the ``"standard"`` ones.
+    """Return the names of reductions.
+
+    Parameters
+    ----------
+    which : {"all", "standard"}, default="all"
+        All of them, or those that a comparison tries first.
 
     Examples
     --------

@@ -24,6 +24,11 @@ def balanced(classes: Iterable[Any]) -> Structure:
     Each node splits its classes in half; of an odd number, the second half is larger (Mills'
     arbitrary tree, section 7).
 
+    Parameters
+    ----------
+    classes : iterable of labels
+        The labels, from left to right.
+
     Examples
     --------
     >>> from polychotomy.structures import balanced
@@ -51,6 +56,14 @@ def balanced(classes: Iterable[Any]) -> Structure:
 def chain(classes: Iterable[Any], frequencies: ArrayLike | None = None) -> Structure:
     """Return a chain: a tree that separates one class after another from the rest.
 
+    Parameters
+    ----------
+    classes : iterable of labels
+    frequencies : array-like of shape (n_classes,), optional
+        Class frequencies. If given, the most frequent class is separated first, of equally
+        frequent ones the first, which suits very unbalanced classes (Ramanan's unbalanced tree);
+        otherwise the first class is.
+
     Examples
     --------
     >>> from polychotomy.structures import chain
@@ -59,14 +72,6 @@ def chain(classes: Iterable[Any], frequencies: ArrayLike | None = None) -> Struc
       often
       "" {seldom rare}
     }
-
-    Parameters
-    ----------
-    classes : iterable of labels
-    frequencies : array-like of shape (n_classes,), optional
-        Class frequencies. If given, the most frequent class is separated first, of equally
-        frequent ones the first, which suits very unbalanced classes (Ramanan's unbalanced tree);
-        otherwise the first class is.
     """
     made = [Structure.of_class(label) for label in classes]
     _check_any(made)

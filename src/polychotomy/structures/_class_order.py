@@ -13,6 +13,11 @@ from polychotomy.structures._build import order_classes
 def ordered_categories(y: Any) -> list[Any] | None:
     """Return the categories of ordered labels (pandas' ordered categorical, polars' Enum) in order.
 
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        The labels; those of other kinds have no order, and None is returned.
+
     Examples
     --------
     >>> import pandas as pd

@@ -18,6 +18,11 @@ _TREE = Code([[-1], [1]], name="tree")
 def two_children(first: Any, second: Any) -> Structure:
     """Return a node that separates one structure or class, −1, from another, +1.
 
+    Parameters
+    ----------
+    first, second : Structure or label
+        What is on the −1 and on the +1 side.
+
     Examples
     --------
     >>> from polychotomy.structures import two_children
@@ -100,6 +105,11 @@ def flatten(structure: Structure) -> Structure:
     The problems of a node become problems of all classes below it; other classes take no part.
     The order is that of ``structure.problems`` and ``structure.classes``. Names and options are
     kept.
+
+    Parameters
+    ----------
+    structure : Structure
+        A tree, a hybrid, or a structure that is flat already.
 
     References
     ----------

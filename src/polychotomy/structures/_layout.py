@@ -50,7 +50,12 @@ class Node:
 def single_node(code: Code, order: Indices | None = None) -> tuple[Node, ...]:
     """Return the layout of a flat code: one node whose children are the classes, in order.
 
-    `order` has the class of each row of the code, by default 0, 1, …
+    Parameters
+    ----------
+    code : Code
+        The code of the node.
+    order : ndarray of shape (n_classes,), optional
+        The class of each row of the code; by default 0, 1, ….
 
     Examples
     --------
