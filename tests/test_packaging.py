@@ -21,7 +21,7 @@ def test_the_oldest_versions_that_are_tried_are_the_oldest_that_are_admitted():
     tried = dict(line.split("==") for line in lines if "==" in line)
     extras = PROJECT["optional-dependencies"]
     admitted = floors(PROJECT["dependencies"])
-    for extra in ("data", "parquet", "excel", "models", "cli", "plot", "report"):
+    for extra in ("data", "parquet", "excel", "models", "cli", "plot", "report", "dask", "onnx"):
         admitted |= floors(extras[extra])
     assert admitted.keys() == tried.keys()
     for package, version in admitted.items():

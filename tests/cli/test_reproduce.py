@@ -5,6 +5,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
+from polychotomy.cli import _reproduce
 from polychotomy.cli._app import app
 from polychotomy.evaluate import Schedule, Store, _bench
 from polychotomy.lab import experiments
@@ -23,6 +24,7 @@ def elsewhere(monkeypatch, tmp_path):
         ),
     }
     monkeypatch.setattr(experiments, "_EXPERIMENTS", tiny)
+    monkeypatch.setattr(_reproduce, "EXPERIMENTS", tuple(tiny))
     monkeypatch.delenv("POLYCHOTOMY_DATA", raising=False)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))

@@ -225,12 +225,26 @@ def solve_block(Q, y, a, c, e, n, enough, most_steps):
 
 @compiled
 def gather_block(K, slot, numbers, n, Q):
-    """Write the kernel among n samples; a half is read, the other is its mirror image."""
-    for u in range(n):
+    """Write the kernel among n samples; a half is read, the other is its mirror image.
+
+    Almost every value waits for memory, four rows at a time for much the same time as one.
+    """
+    u = 0
+    while u + 4 <= n:
+        k0, k1 = K[slot[numbers[u]]], K[slot[numbers[u + 1]]]
+        k2, k3 = K[slot[numbers[u + 2]]], K[slot[numbers[u + 3]]]
+        for v in range(u, n):
+            p = numbers[v]
+            q0, q1, q2, q3 = k0[p], k1[p], k2[p], k3[p]
+            Q[u, v], Q[u + 1, v], Q[u + 2, v], Q[u + 3, v] = q0, q1, q2, q3
+            Q[v, u], Q[v, u + 1], Q[v, u + 2], Q[v, u + 3] = q0, q1, q2, q3
+        u += 4
+    while u < n:
         row = K[slot[numbers[u]]]
         for v in range(u, n):
             Q[u, v] = row[numbers[v]]
             Q[v, u] = Q[u, v]
+        u += 1
 
 
 @compiled

@@ -5,6 +5,7 @@ import numpy as np
 from polychotomy.kernel._compiled._jit import compiled, fast
 
 _TILE = 1024
+_ADD_TILE = 8192
 _ROW_TILE = 512
 _MIX_TILE = 512
 _LANES = 16
@@ -146,8 +147,8 @@ def add_rows(K, slots, weights, n_rows, f, starts, stops):
     """Add Σ_r weights_r K[slots_r] to f, a tile at a time."""
     base = 0
     for run in range(len(starts)):
-        for first in range(starts[run], stops[run], _TILE):
-            n = min(first + _TILE, stops[run]) - first
+        for first in range(starts[run], stops[run], _ADD_TILE):
+            n = min(first + _ADD_TILE, stops[run]) - first
             _add_tile(K, slots[:n_rows], weights[:n_rows], first, f[base : base + n])
             base += n
 
