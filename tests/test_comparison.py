@@ -170,6 +170,23 @@ def test_a_comparison_goes_on_where_it_was(measured, tmp_path, monkeypatch, caps
     assert (folder / "cells.csv.gz").read_bytes() == first
 
 
+def test_exported_cells_outlive_their_store(measured, tmp_path, monkeypatch):
+    path = tmp_path / "results" / "cells.csv.gz"
+    measured.run("logistic", 1.0, 60, None, tmp_path / "cells.sqlite")
+    measured.export(tmp_path / "cells.sqlite")
+    first = path.read_bytes()
+    other = tmp_path / "other.sqlite"
+    measured.run("boosting", 1.0, 60, None, other)
+    measured.export(other)
+    cells = pd.read_csv(path)
+    assert cells.groupby("base").size().to_dict() == {"boosting": 30, "logistic": 30}
+    monkeypatch.setattr(measured, "compute_cells", None)  # nothing is computed again
+    measured.run("logistic", 1.0, 60, None, tmp_path / "none.sqlite")
+    (tmp_path / "results" / "cells.csv.gz").write_bytes(first)
+    measured.export(tmp_path / "none.sqlite")
+    assert path.read_bytes() == first
+
+
 def test_random_codes_differ_in_every_fold(measured):
     samples = measured.read_samples("wine", 60)
     row = {"parameters": '{"estimator__C": 0.1}'}
