@@ -106,6 +106,18 @@ def test_methods_that_differ_in_a_metric_are_no_clones(program):
     assert same.to_dict() == {"a": "hamming", "b": "chain", "c": "chain", "d": "chain"}
 
 
+def test_means_that_differ_by_the_digits_of_their_cells_are_equal(program):
+    errors = {"one_vs_rest": [1 / 3, 1 / 3, 1 / 3], "bch": [0.0, 0.0, 1.0]}
+    cells = pd.DataFrame(
+        {"data_set": "a", "reduction": name, "fold": fold, "error": round(error, 8)}
+        for name, row in errors.items()
+        for fold, error in enumerate(row)
+    )
+    table = program.pivot(cells, "error")
+    same = pd.DataFrame([list(table)], table.index, table.columns)
+    assert program.ranks_of(table, same).loc["a"].to_dict() == {"bch": 1.5, "one_vs_rest": 1.5}
+
+
 def test_what_was_cut_is_said(program):
     page = program.make_page(make_cells(ERRORS, protocol="5x2"), PLAN, "")
     assert "## RBF SVM, tuned, ten folds" in page
