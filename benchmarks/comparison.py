@@ -7,15 +7,16 @@
 from that what all of them take, and halves the samples of the most expensive data set until the sum
 fits into the hours; a data set that does not fit with 500 samples is left out. The plan is kept in
 ``results/comparison/plan.csv``, so that an interrupted run goes on with it; to plan a learner anew,
-remove its rows there and in ``tuned.csv``. Data sets come in the order of their cost, and `--until
-19:30` stops between two cells.
+remove its rows there, in ``tuned.csv`` and in ``cells.csv.gz``. Data sets come in the order of
+their cost, and `--until 19:30` stops between two cells.
 
 Two-fold cross-validation is repeated with five seeds. Every reduction is tuned once for each data
 set, on the first training half: logistic regression's C and the leaf size and the rounds of boosted
 trees on a grid, the SVM's width and C by three rounds of the greedy search. Random codes are drawn
 anew in each of the ten folds. The learner's own multi-class form and a majority baseline take part.
 
-``export`` writes the cells of complete data sets to ``results/comparison/cells.csv.gz``.
+``export`` writes the cells of complete data sets to ``results/comparison/cells.csv.gz``. What is
+there already stays, and is not computed again where the store is gone.
 """
 
 import argparse
@@ -61,6 +62,7 @@ PROBES = ("one_vs_rest", "one_vs_one", "dense_random")
 TUNING = {"logistic": 10, "svm": 20, "boosting": 8}  # trainings of a whole half that it equals
 PLAN = ("base", "data_set", "n_classes", "wanted", "samples", "hours")
 TUNED = ("base", "data_set", "reduction", "seconds", "parameters", "failure")
+PLACE = ("base", "data_set", "reduction", "seed", "fold")  # which cell it is
 
 
 def generated():
@@ -241,7 +243,7 @@ def run(base, hours, most, until, store_path):
     print_plan(rows)
     store_path.parent.mkdir(exist_ok=True, parents=True)
     with Store(store_path) as store, threadpool_limits(1):
-        known = set(store.keys())
+        known = store.keys() | exported().keys()
         for row in rows:
             if row["samples"] == "0":
                 continue
@@ -263,7 +265,7 @@ def measure(samples, base, name, tuned, store, known, until):
     for task in tasks_of(samples, base, name, row):
         if until and datetime.now().strftime("%H:%M") >= until:
             return False
-        if task.key in known:
+        if task.key in known or (*which.values(), task.seed, task.fold) in known:
             continue
         (outcome,) = compute_cells([task], samples)
         if isinstance(outcome, Failure):
@@ -281,17 +283,29 @@ def tasks_of(samples, base, name, row):
         yield task_of(samples, replace(method, classifier=made), fold)
 
 
+def place_of(row):
+    """Return which cell a row is of."""
+    return tuple(row[name] for name in PLACE)
+
+
+def exported():
+    """Return the rows of exported cells, by their places."""
+    path = RESULTS / "cells.csv.gz"
+    rows = pd.read_csv(path).to_dict("records") if path.exists() else []
+    return {place_of(row): row for row in rows}
+
+
 def export(store_path):
-    """Write the cells of complete data sets, and the environment."""
-    parts = {}
+    """Add the cells of complete data sets to the exported ones, and write the environment."""
+    cells, parts = exported(), {}
     with Store(store_path) as store:
-        for cell in store.cells():
-            parts.setdefault((cell.base, cell.data_set), []).append(row_of(cell))
+        cells.update((place_of(row), row) for row in map(row_of, store.cells()))
+    for place in sorted(cells):
+        parts.setdefault(place[:2], []).append(cells[place])
     whole = [row for (base, _), rows in parts.items() if is_whole(rows, base) for row in rows]
     if not whole:
         raise ValueError("No data set is complete.")
-    order = ["base", "data_set", "reduction", "seed", "fold"]
-    found = pd.DataFrame(whole).sort_values(order)
+    found = pd.DataFrame(whole)
     packed = {"method": "gzip", "mtime": 0}
     found.to_csv(RESULTS / "cells.csv.gz", index=False, float_format="%.8g", compression=packed)
     (RESULTS / "environment.json").write_text(json.dumps(environment(), indent=1) + "\n", "utf-8")

@@ -32,6 +32,7 @@ METRICS = {"error": "error", "log_loss": "log loss", "brier": "Brier"}
 SHOWN = {"one_vs_one": "o", "dense_random": "s", "linkage_tree": "^"}
 PROTOCOLS = {"split": "one test part", "5x2": "ten folds"}
 N_DRAWS = 2000
+DIGITS = 7  # of errors that are compared: cells are stored with eight
 INTRODUCTION = """# All reductions on all data sets
 
 Which reduction should one take? The papers compare a few on up to thirteen data sets; here all of
@@ -206,7 +207,7 @@ def ranks_of(table: pd.DataFrame, same: pd.DataFrame) -> pd.DataFrame:
     ranks = pd.DataFrame(np.nan, table.index, table.columns)
     for data_set, row in table.iterrows():
         kept = row[[same.loc[data_set, name] == name for name in table.columns]]
-        among = pd.Series(rankdata(kept.round(12)), kept.index)
+        among = pd.Series(rankdata(kept.round(DIGITS)), kept.index)
         scale = (len(row) - 1) / max(len(kept) - 1, 1)
         for name in table.columns:
             ranks.loc[data_set, name] = 1 + (among[same.loc[data_set, name]] - 1) * scale
@@ -224,7 +225,7 @@ def _bootstrap(ranks: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
 def _pvalues(errors: pd.DataFrame, best: str) -> dict[str, float]:
     """Return Wilcoxon's p-values against the best, adjusted by Holm's method."""
     others = [name for name in errors if name != best]
-    differences = [(errors[name] - errors[best]).round(12) for name in others]
+    differences = [(errors[name] - errors[best]).round(DIGITS) for name in others]
     pvalues = [wilcoxon(d).pvalue if d.any() else 1.0 for d in differences]
     return dict(zip(others, adjust_by_holm(np.array(pvalues)), strict=True))
 

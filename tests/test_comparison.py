@@ -106,6 +106,18 @@ def test_methods_that_differ_in_a_metric_are_no_clones(program):
     assert same.to_dict() == {"a": "hamming", "b": "chain", "c": "chain", "d": "chain"}
 
 
+def test_means_that_differ_by_the_digits_of_their_cells_are_equal(program):
+    errors = {"one_vs_rest": [1 / 3, 1 / 3, 1 / 3], "bch": [0.0, 0.0, 1.0]}
+    cells = pd.DataFrame(
+        {"data_set": "a", "reduction": name, "fold": fold, "error": round(error, 8)}
+        for name, row in errors.items()
+        for fold, error in enumerate(row)
+    )
+    table = program.pivot(cells, "error")
+    same = pd.DataFrame([list(table)], table.index, table.columns)
+    assert program.ranks_of(table, same).loc["a"].to_dict() == {"bch": 1.5, "one_vs_rest": 1.5}
+
+
 def test_what_was_cut_is_said(program):
     page = program.make_page(make_cells(ERRORS, protocol="5x2"), PLAN, "")
     assert "## RBF SVM, tuned, ten folds" in page
@@ -168,6 +180,23 @@ def test_a_comparison_goes_on_where_it_was(measured, tmp_path, monkeypatch, caps
     measured.run("logistic", 1.0, 60, None, store)
     measured.export(store)
     assert (folder / "cells.csv.gz").read_bytes() == first
+
+
+def test_exported_cells_outlive_their_store(measured, tmp_path, monkeypatch):
+    path = tmp_path / "results" / "cells.csv.gz"
+    measured.run("logistic", 1.0, 60, None, tmp_path / "cells.sqlite")
+    measured.export(tmp_path / "cells.sqlite")
+    first = path.read_bytes()
+    other = tmp_path / "other.sqlite"
+    measured.run("boosting", 1.0, 60, None, other)
+    measured.export(other)
+    cells = pd.read_csv(path)
+    assert cells.groupby("base").size().to_dict() == {"boosting": 30, "logistic": 30}
+    monkeypatch.setattr(measured, "compute_cells", None)  # nothing is computed again
+    measured.run("logistic", 1.0, 60, None, tmp_path / "none.sqlite")
+    (tmp_path / "results" / "cells.csv.gz").write_bytes(first)
+    measured.export(tmp_path / "none.sqlite")
+    assert path.read_bytes() == first
 
 
 def test_random_codes_differ_in_every_fold(measured):

@@ -41,8 +41,8 @@ def print_summary(summary: "Summary", title: str) -> None:
         console.print(_errors(summary))
     console.print(_table(summary.overall, title))
     console.print(Text(f"Use {summary.recommendation.words}", style="bold"))
-    if summary.how_sure:
-        console.print(Text(summary.how_sure))
+    for said in filter(None, (summary.how_sure, summary.recommendation.experience)):
+        console.print(Text(said))
 
 
 def _table(rows: "Sequence[Row]", title: str) -> Table:

@@ -12,6 +12,7 @@ from polychotomy.classifiers import Cost
 from polychotomy.errors import unknown_name
 from polychotomy.evaluate._cell import Cell
 from polychotomy.evaluate._differences import ROUNDING, Differences, cells_by_method, judge
+from polychotomy.evaluate._experience import experiences
 
 SMALL_DIFFERENCE = 0.005
 """By how much the mean score may fall short of the best for a lower cost, if balanced."""
@@ -47,6 +48,9 @@ class Recommendation(Differences):
         What each method costs, None if unknown.
     scoring : str
         What the score is called.
+    experience : str
+        What reductions did on other data sets with the same binary learners, "" where that is
+        unknown. It decides nothing.
     best, scores, ranks, pvalues, worse, test, worse_on
         As in :class:`Differences`.
     """
@@ -56,6 +60,7 @@ class Recommendation(Differences):
     prefer: str
     costs: Mapping[str, Cost | None]
     scoring: str
+    experience: str
 
     @property
     def words(self) -> str:
@@ -87,6 +92,7 @@ class Recommendation(Differences):
             "words": self.words,
             "prefer": self.prefer,
             "scoring": self.scoring,
+            "experience": self.experience,
             "methods": {
                 name: {
                     "score": self.scores[name],
@@ -190,8 +196,16 @@ def recommend(
         for name in found.scores
     }
     method, reason = _choose(found, costs, prefer)
+    bases = {cell.base for folds in compared for name in found.scores for cell in folds[name]}
+    said = [each.words for each in experiences() if bases.intersection(each.bases)]
     return Recommendation(
-        **vars(found), method=method, reason=reason, prefer=prefer, costs=costs, scoring=scoring
+        **vars(found),
+        method=method,
+        reason=reason,
+        prefer=prefer,
+        costs=costs,
+        scoring=scoring,
+        experience=" ".join(said),
     )
 
 

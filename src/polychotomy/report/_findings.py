@@ -93,7 +93,7 @@ def sureness(results: Gathered, findings: Findings) -> list[str]:
         "The best was found by looking at these results, so that its error on new data is likely "
         "to be a little higher than it is here."
     )
-    return said
+    return [*said, *filter(None, [results.summary.recommendation.experience])]
 
 
 def same_samples(

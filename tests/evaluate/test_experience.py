@@ -1,0 +1,82 @@
+"""What recommendations quote is what the committed cells and the documentation say."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from polychotomy.evaluate import recommend
+from polychotomy.evaluate._experience import experiences
+from polychotomy.reductions import available_bases, available_reductions, make_base
+from tests.evaluate.cells import make_cell
+from tests.programs import ROOT
+
+CONTROL = "one_vs_rest"
+
+
+def errors_of(base):
+    """Return the errors of the reductions that all data sets have."""
+    cells = pd.read_csv(ROOT / "results" / "comparison.csv")
+    cells = cells[cells["base"] == base]
+    return cells.pivot_table("error", "data_set", "reduction").dropna(axis="columns")
+
+
+def effect(errors, other):
+    """Return the median of the Walsh averages of differences, in points to one decimal."""
+    each = (errors - other).to_numpy()
+    means = (each[:, np.newaxis] + each)[np.triu_indices(len(each))] / 2
+    return f"{100 * abs(np.median(means)):.1f}"
+
+
+@pytest.mark.parametrize("known", experiences(), ids=lambda known: known.name)
+def test_figures_are_those_of_the_committed_cells(known):
+    errors = errors_of(known.bases[0])
+    assert len(errors) == 31
+    ranks = errors.round(7).rank(axis="columns").mean().drop("ddag")  # one-vs-one, asked in turn
+    assert list(ranks.sort_values().index[: len(known.first)]) == list(known.first)
+    told = re.findall(r"\d\.\d", known.why)
+    if told:
+        named = [*known.first, "one_vs_one"] if len(known.first) > 1 else known.first
+        found = [effect(errors[name], errors[CONTROL]) for name in named]
+        assert told[: len(found)] == found
+
+
+def test_logistic_regressions_own_form_is_that_far_behind():
+    cells = pd.read_csv(ROOT / "results" / "comparison" / "cells.csv.gz")
+    errors = cells[cells["base"] == "logistic"].pivot_table("error", "data_set", "reduction")
+    (known,) = [each for each in experiences() if "logistic" in each.bases]
+    said = f"on {len(errors)} data sets {effect(errors['one_vs_one'], errors['native'])} below"
+    assert said in known.why
+
+
+@pytest.mark.parametrize("known", experiences(), ids=lambda known: known.name)
+def test_the_documentation_has_the_same_words(known):
+    page = (ROOT / "docs" / "how-to" / "which-reduction.md").read_text("utf-8")
+    first = ", ".join(f"`{name}`" for name in known.first)
+    assert f"| {known.name} | {first} | {known.why[0].upper()}{known.why[1:]}. |" in page
+
+
+def test_learners_and_reductions_exist():
+    for known in experiences():
+        name, of_class = known.bases
+        assert name in available_bases()
+        assert type(make_base(name)).__name__ == of_class
+        assert set(known.first) <= set(available_reductions())
+
+
+@pytest.mark.parametrize(
+    ("base", "said"),
+    [
+        ("svm", "a tuned RBF SVM did best with one_vs_rest"),
+        ("HistGradientBoostingClassifier", "dense_random, sparse_random and bch"),
+    ],
+)
+def test_a_recommendation_quotes_it(base, said):
+    found = recommend([make_cell("iris", "one_vs_rest", base=base)])
+    assert said in found.experience
+    assert found.as_dict()["experience"] == found.experience
+
+
+def test_of_other_learners_nothing_is_known():
+    assert recommend([make_cell("iris", "one_vs_rest", base="knn")]).experience == ""
