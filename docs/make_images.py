@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.colors import ListedColormap
+from matplotlib.patches import FancyBboxPatch
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.svm import SVC
 
@@ -14,6 +15,17 @@ from polychotomy.plot import CodeDisplay, DecisionRegionDisplay, TreeDisplay
 CLASSES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]  # those of the displays
 
 FOLDER = Path(__file__).parent / "images"
+
+# From the lowest layer to the highest: what it does, the packages in it, and its colour.
+LAYERS = [
+    ("binary questions", ["codes", "structures"], "#dceaf5"),
+    ("learners", ["learners", "kernel", "linear", "parallel"], "#e2f1e9"),
+    ("the way back", ["decoding", "calibration", "probability"], "#e2f1e9"),
+    ("put together", ["training", "readout"], "#faeadc"),
+    ("estimators, measures, data", ["classifiers", "assess", "datasets"], "#faeadc"),
+    ("choose and compare", ["reductions", "evaluate", "active"], "#f5e6ef"),
+    ("show, store, reproduce", ["plot", "report", "cli", "saving", "export", "lab"], "#eeeeee"),
+]
 
 
 def draw_codes() -> None:
@@ -80,7 +92,28 @@ def draw_overview() -> None:
     figure.savefig(FOLDER / "overview.png", dpi=120)
 
 
+def draw_architecture() -> None:
+    """Draw the packages in layers: each uses only those below it."""
+    figure, ax = plt.subplots(figsize=(9, 4.6), layout="constrained")
+    ax.set(xlim=(0, 9), ylim=(-0.1, len(LAYERS)))
+    ax.axis("off")
+    for y, (words, packages, colour) in enumerate(LAYERS):
+        ax.text(2.85, y + 0.45, words, ha="right", va="center", fontsize=10, color="#444444")
+        width = 5.6 / len(packages)
+        for i, package in enumerate(packages):
+            at = (3.05 + i * width, y + 0.08)
+            box = {"boxstyle": "round,pad=0,rounding_size=0.06", "linewidth": 0.8}
+            ax.add_patch(FancyBboxPatch(at, width - 0.1, 0.76, fc=colour, ec="#666666", **box))
+            middle = (at[0] + width / 2 - 0.05, y + 0.46)
+            ax.text(*middle, package, ha="center", va="center", fontsize=10, family="monospace")
+    arrow = {"arrowstyle": "-|>", "color": "#444444", "lw": 1.2}
+    ax.annotate("", (8.85, 0.1), (8.85, len(LAYERS) - 0.15), arrowprops=arrow)
+    ax.text(8.95, len(LAYERS) / 2, "uses", rotation=270, ha="center", va="center", fontsize=10)
+    figure.savefig(FOLDER / "architecture.png", dpi=130)
+
+
 if __name__ == "__main__":
+    draw_architecture()
     draw_overview()
     draw_codes()
     draw_tree()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import polychotomy
+from tests.programs import load_program
 
 SOURCE = Path(polychotomy.__file__).parent
 LAYERS = [
@@ -49,6 +50,17 @@ def test_imports_point_downward(part):
         for imported in _imports(path):
             same = imported == part
             assert same or LEVEL[imported] < LEVEL[part], f"{path.name} imports {imported}"
+
+
+def test_the_picture_of_the_architecture_shows_what_uses_what():
+    layers = load_program("make_images").LAYERS
+    row = {part: i for i, (_, parts, _) in enumerate(layers) for part in parts}
+    assert set(row) == set(LEVEL) - {"arrays", "errors", "files", "memory"}  # used everywhere
+    for part in row:
+        folder = SOURCE / part
+        for path in folder.rglob("*.py") if folder.is_dir() else [SOURCE / f"{part}.py"]:
+            for imported in _imports(path):
+                assert row.get(imported, -1) <= row[part], f"{path.name} imports {imported}"
 
 
 def test_every_part_has_its_level():
