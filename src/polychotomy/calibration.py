@@ -1,4 +1,4 @@
-"""From the outputs of a binary problem to the probability of its + side.
+"""Calibration: from the outputs of a binary problem to the probability of its + side.
 
 Every calibrator is fitted to outputs, the sides they belong to and weights, and is then a function
 of outputs. A new one is a function and a line in ``CALIBRATIONS``.
@@ -203,7 +203,7 @@ FORMS: dict[str, Callable[[Array], Array]] = {"probability": _centred, "log_odds
 
 
 def calibrated_form(outputs: Array, kind: str) -> Array:
-    """Return what a calibrator reads: margins, or the log-odds of probabilities within bounds."""
+    """Return the input of a calibrator: margins, or bounded log-odds of probabilities."""
     if kind == "margin":
         return outputs
     return np.clip(_log_odds(outputs), -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)

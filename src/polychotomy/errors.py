@@ -60,7 +60,7 @@ class ModelError(PolychotomyError, ValueError):
 
 
 class StoreError(PolychotomyError, OSError):
-    """A results file that cannot be used: locked, damaged, foreign, or of another version."""
+    """A results file that cannot be used: locked, damaged, or of another program or version."""
 
 
 class ClusterError(PolychotomyError, OSError):
@@ -68,11 +68,11 @@ class ClusterError(PolychotomyError, OSError):
 
 
 class DeviceError(PolychotomyError, RuntimeError):
-    """A GPU that is asked for and cannot be used."""
+    """A GPU that is requested and cannot be used."""
 
 
 class NotEnoughMemoryError(PolychotomyError, MemoryError):
-    """A training whose arrays cannot fit in memory, refused before it starts."""
+    """Arrays of a training that cannot fit in memory; raised before it starts."""
 
 
 class MissingExtraError(PolychotomyError, ImportError):
@@ -126,7 +126,7 @@ def unknown_name(
 
 
 def _nearest(given: str, known: list[str]) -> list[str]:
-    """Return the name that is most like the given one but for case, or all equally like it."""
+    """Return the name closest to the given one, ignoring case, or all equally close ones."""
     lower = {name.lower(): name for name in known}
     near = get_close_matches(given.lower(), lower, n=3, cutoff=0.5)
     likeness = [SequenceMatcher(None, name, given.lower()).ratio() for name in near]

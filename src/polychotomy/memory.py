@@ -72,7 +72,7 @@ def _of_machine() -> Iterator[int]:
 
 
 def _of_groups() -> Iterator[int]:
-    """Yield what the memory limits of control groups leave, for cgroups v1 and v2."""
+    """Yield what the memory limits of control groups (v1 and v2) leave."""
     with suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
             number, controllers, group = line.split(":", 2)

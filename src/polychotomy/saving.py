@@ -57,7 +57,7 @@ _OTHERS = (
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Save a trained model to a file that is safe to open, unlike a pickle.
 
-    The file is complete or not there at all: an old one is replaced at the end.
+    An existing file is replaced only when the new one is complete.
 
     Parameters
     ----------
@@ -114,10 +114,9 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) -> Any:
-    """Load a model that :func:`save` or ``polychotomy fit`` has saved.
+    """Load a model saved by :func:`save` or ``polychotomy fit``.
 
-    Only classes that models are made of are loaded (:func:`trusted_types`): a file cannot run code
-    of its own.
+    Only trusted classes are loaded (:func:`trusted_types`): a file cannot run code.
 
     Parameters
     ----------
@@ -203,9 +202,9 @@ def load(path: str | os.PathLike[str], *, trusted: Sequence[str | type] = ()) ->
 
 
 def trusted_types() -> list[str]:
-    """Return the names of the types that :func:`load` trusts, beyond those that skops trusts.
+    """Return the names of the types that :func:`load` trusts in addition to those of skops.
 
-    They suit ``skops.io.load(path, trusted=...)``, too.
+    They can be given to ``skops.io.load(path, trusted=...)``.
 
     Examples
     --------
@@ -263,7 +262,7 @@ def _check_model(model: Any) -> None:
 
 
 def _record(content: bytes, path: Path) -> dict[str, Any]:
-    """Return what a file says about itself, or raise ModelError unless it is whole and ours."""
+    """Return the record of a file; raise ModelError if it is damaged or not a model."""
     try:
         with ZipFile(BytesIO(content)) as file:
             if _RECORD in file.namelist():
@@ -331,7 +330,7 @@ def _refused(names: Iterable[str]) -> list[str]:
 
 
 def _is_ours(name: str) -> bool:
-    """Whether models may contain this: what our modules or scikit-learn's define themselves."""
+    """Whether models may contain this type: one defined by this library or scikit-learn."""
     if name in _OTHERS:
         return True
     module, _, attribute = name.rpartition(".")

@@ -64,7 +64,7 @@ def test_show_writes_a_report_of_one_comparison(store, tmp_path, monkeypatch):
     assert str(path) in run("show", store, "--data-set", "sea", "--report", path).stderr
     assert written == [4]
     said = run("show", store, "--report", path, status=1).stderr
-    assert "A report is of one comparison" in said
+    assert "A report shows one comparison" in said
 
 
 def test_export_cells(store, tmp_path):

@@ -223,7 +223,7 @@ def test_code_show_prints_matrix_and_figures():
         ("orthogonal 3", "at least 4 classes"),
         ("bch 4 --option length=long", "must be KEY=NUMBER"),
         ("bch 4 --option size=3", "must be one of"),
-        ("bch 4 --option random_state=3", "no option of a code"),
+        ("bch 4 --option random_state=3", "not an option of a code"),
         ("adjacent 5 --option order=3", "not iterable"),
     ],
 )

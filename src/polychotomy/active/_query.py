@@ -168,7 +168,7 @@ def query(
 
 
 def _scores(classifier: Any, X: Any, strategy: str) -> Array:
-    """Return what samples are ranked by, the smallest first."""
+    """Return the score by which samples are ranked, the smallest first."""
     eliminates = "ddag" in (getattr(classifier, "solve_", ""), getattr(classifier, "decoder_", ""))
     if strategy == "boundary" or (strategy == "lead" and eliminates):
         codewords = _codewords(classifier)

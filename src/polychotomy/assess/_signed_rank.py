@@ -15,7 +15,7 @@ _BLOCK = 1000
 
 @dataclass(frozen=True)
 class SignedRankPosterior:
-    """How probable it is that one of two methods is better in practice.
+    """Posterior probabilities that one of two methods is better in practice.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ def bootstrap_ranks(
     n_draws: int = 2000,
     random_state: Any = 0,
 ) -> RankIntervals:
-    """Return average ranks with intervals that say how much they depend on the data sets.
+    """Return average ranks with bootstrap intervals over the data sets.
 
     Data sets are drawn with replacement; the intervals are percentiles of the average ranks.
 

@@ -40,64 +40,62 @@ class CodeClassifier(MetaReductionClassifier):
     ----------
     estimator : classifier, optional
         Any scikit-learn classifier with ``decision_function`` or ``predict_proba``; by default a
-        logistic regression. A ``FrozenEstimator`` is used as it is: in a problem of two classes
-        that are its labels they say which is which, otherwise its second label is the +1 side.
+        logistic regression. A ``FrozenEstimator`` is not trained. If its labels are the two classes
+        of a problem, they identify the sides; otherwise its second label is the +1 side.
     code : str, Code, array-like of shape (n_classes, n_problems) or callable, \
 default="one_vs_one"
-        A name of :func:`~polychotomy.available_codes`, a code, a matrix over {−1, 0, +1} (its
+        A name of :func:`~polychotomy.available_codes`, a code, a matrix over {−1, 0, +1} (whose
         rows are the classes in the order of `class_order`), or a function of the number of classes
-        that returns a code or a matrix. From 300 classes on ``"one_vs_one"`` is refused, with what
-        it would cost, unless it is given as a code.
+        that returns a code or a matrix. For 300 or more classes ``"one_vs_one"`` raises an error
+        that states its cost; give the code itself to train it nevertheless.
     decoder : str, default="auto"
-        A rule of :func:`~polychotomy.decoding.decode`. ``"auto"`` takes ``"votes"`` for
-        one-vs-one (all pairs of three or more classes); for other codes the loss that the
-        estimator minimises (hinge for SVMs, exponential for AdaBoost, whose margins are taken
-        before scikit-learn divides them, logistic for logistic regression, squared for ridge) or,
-        where that is not known, ``"linear"`` on the binary probabilities.
-        ``"class_means"`` compares outputs with each class's mean outputs in training instead of
-        its codeword: better for weak learners of many classes, such as linear ones, at the cost
-        of O(kℓ) for each sample. ``"probability"`` predicts the class with the largest
-        probability.
+        A rule of :func:`~polychotomy.decoding.decode`. ``"auto"`` uses ``"votes"`` for one-vs-one
+        with three or more classes. For other codes it uses the loss that the estimator minimises:
+        hinge for SVMs, exponential for AdaBoost (with the margins before scikit-learn divides
+        them), logistic for logistic regression, squared for ridge. If the loss is unknown, it uses
+        ``"linear"`` on the binary probabilities. ``"class_means"`` compares outputs with the mean
+        training outputs of each class instead of its codeword. This is better for weak learners
+        with many classes, such as linear ones, and costs O(kℓ) per sample. ``"probability"``
+        predicts the class with the largest probability.
     probability : str or None, default="auto"
-        How class probabilities are solved for, a method of
-        :func:`~polychotomy.probability.solve`. ``"auto"`` takes coupling for one-vs-one. For other
-        codes it takes least squares, Kullback–Leibler (up to 100 classes) or, for one-vs-rest,
-        normalise: whichever has the lowest log loss out of fold where outputs are calibrated on
-        folds, and least squares where they are not. None: there are no probabilities, and nothing
-        is spent on calibration.
+        Method for the class probabilities, see :func:`~polychotomy.probability.solve`. ``"auto"``
+        uses coupling for one-vs-one. For other codes it chooses among least squares,
+        Kullback–Leibler (up to 100 classes) and, for one-vs-rest, normalise by the out-of-fold log
+        loss; without calibration folds it uses least squares. None disables probabilities and
+        calibration.
     calibration : str, default="auto"
-        How outputs become binary probabilities: ``"logistic"``, ``"sigmoid"``, ``"isotonic"``,
-        or ``"none"`` for the estimator's own probabilities. ``"auto"`` takes these of learners
-        known to need nothing else: those that minimise the log loss (logistic regression, boosted
-        trees of scikit-learn, LightGBM, XGBoost and CatBoost, multi-layer perceptrons), forests,
-        and ``CalibratedClassifierCV``. Otherwise it is ``"sigmoid"``.
+        Calibration of the outputs: ``"logistic"``, ``"sigmoid"``, ``"isotonic"``, or ``"none"`` for
+        the estimator's own probabilities. ``"auto"`` is ``"none"`` for learners with reliable
+        probabilities: those that minimise the log loss (logistic regression, boosted trees of
+        scikit-learn, LightGBM, XGBoost and CatBoost, multi-layer perceptrons), forests, and
+        ``CalibratedClassifierCV``. Otherwise it is ``"sigmoid"``.
     cv : int, cross-validation generator, iterable or None, default=5
-        The folds on whose held-out outputs the calibration is fitted: the problems are trained
-        once more for each. None fits it on the outputs of the training samples, as the papers do.
+        Folds for the calibration, which is fitted on held-out outputs; the problems are trained
+        once more for each fold. None fits it on the outputs of the training samples, as in the
+        papers.
     assignment : {"similar", "spread"} or None, default=None
-        Which class gets which codeword: ``"similar"`` gives classes whose means are close similar
-        codewords, so that problems are easier to learn, ``"spread"`` different ones, so that more
-        problems separate them; see :func:`~polychotomy.codes.assigned`. None leaves the rows as
-        they are.
+        Assignment of codewords to classes: ``"similar"`` gives classes with close means similar
+        codewords, so that problems are easier to learn; ``"spread"`` gives them different ones, so
+        that more problems separate them. See :func:`~polychotomy.codes.assigned`. None keeps the
+        rows in order.
     class_order : list, "data" or None, default=None
-        The classes from first to last: row r of the code is the r-th class. ``"adjacent"`` needs
-        an order, and warns if it has only the alphabet. ``"data"`` takes the order of
-        :func:`~polychotomy.structures.order_classes`. With None it is that of an ordered
-        categorical y (pandas, or polars Enum), else the sorted one.
+        Order of the classes: row r of the code is the r-th class. ``"adjacent"`` needs an order,
+        and warns if it is only alphabetical. ``"data"`` uses the order of
+        :func:`~polychotomy.structures.order_classes`. By default the order is that of an ordered
+        categorical y (pandas, or polars Enum), otherwise the sorted one.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by which those of their samples are multiplied; for estimators that
-        take weights. ``"balanced"`` takes n_samples / (n_classes · samples of the class).
+        Weights of the classes, which multiply the sample weights; the estimator must accept
+        weights. ``"balanced"`` uses n_samples / (n_classes · samples of the class).
     reservoir : int or None, default=None
-        For :meth:`partial_fit`: how many samples of the stream are held out, at most, so that its
-        outputs can be calibrated. They are drawn at random, as many of each class as of the
-        others, and are never trained on. At least ``n_classes``; a few hundred for each class make
-        good probabilities. None: nothing is held out, and only learners with probabilities of
-        their own have some.
+        For :meth:`partial_fit`: the maximum number of samples of the stream to hold out, on which
+        the outputs are calibrated. They are drawn at random, equally many of each class, and are
+        never trained on. At least ``n_classes``; a few hundred per class give good probabilities.
+        With None no samples are held out, and only learners with their own probabilities have any.
     n_jobs : int, optional
         Number of joblib workers for the problems, and of threads for the probabilities.
     random_state : int, RandomState instance or None, default=None
-        Draws random codes, and seeds the parameters ``random_state`` of the estimator that are
-        None. If it is None itself, the estimator is left as it is.
+        Seed of random codes, and of all ``random_state`` parameters of the estimator that are None.
+        If None, the estimator is not changed.
     verbose : int, default=0
         Show a progress bar on the standard error stream if positive. For another display, give
         scikit-learn's ``ProgressBar`` to ``set_callbacks``.
@@ -109,23 +107,24 @@ default="one_vs_one"
     code_ : Code
         The code.
     problems_ : list of str
-        What each problem asks, in words, the +1 side first.
+        Each problem in words, the +1 side first.
     estimators_ : list of classifiers
-        One for each *distinct* problem, in the order of ``code_.distinct``. They know the labels
-        0 and 1. None for a problem of whose classes ``partial_fit`` has seen no sample.
+        One for each *distinct* problem, in the order of ``code_.distinct``, with the labels 0 and
+        1. None for a problem without samples of its classes in ``partial_fit``.
     decoder_ : str
-        The rule in use.
+        The decoding rule in use.
     probability_ : str or None
-        The method in use.
+        The method for probabilities in use.
     calibration_ : str or None
         The calibration in use.
     output_kind_ : {"margin", "probability", "log_odds"}
-        What the binary outputs are: the estimator's ``decision_function`` or, from the
-        probability p of the +1 side, 2p − 1 or log p/(1−p). The last serves the rules that use
-        signs and only break ties by size, where 2p − 1 would round small probabilities away.
+        The kind of the binary outputs: the estimator's ``decision_function`` or, from the
+        probability p of the +1 side, 2p − 1 or log p/(1−p). The last is used by rules that depend
+        on signs and use sizes only to break ties, where 2p − 1 would round small probabilities
+        away.
     held_out_ : Bunch
         With `reservoir`, the samples that are held out: `data`, `target` (their labels) and
-        `weight` (with which they stand for the stream).
+        `weight` (which restores the class frequencies of the stream).
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -139,18 +138,18 @@ default="one_vs_one"
 
     Notes
     -----
-    Training costs what the distinct problems cost. Predictions are made for blocks of samples:
-    the outputs of all problems are never held for all samples at once.
+    The cost of training is that of the distinct problems. Predictions are made for blocks of
+    samples: the outputs of all problems are never in memory for all samples at once.
 
-    ``code="one_vs_one"`` predicts what scikit-learn's ``OneVsOneClassifier`` predicts and, with
-    ``decoder="votes"``, ``code="one_vs_rest"`` what ``OneVsRestClassifier`` does. Only where
-    votes tie and the estimator has no ``decision_function`` can the first differ: scikit-learn
-    then adds up probabilities that are not centred, which favours later classes. Where pairs are
-    missing, votes would favour the classes that take part in more problems, so that ``"auto"``
-    then takes the loss.
+    ``code="one_vs_one"`` predicts the same as scikit-learn's ``OneVsOneClassifier`` and, with
+    ``decoder="votes"``, ``code="one_vs_rest"`` the same as ``OneVsRestClassifier``. The former can
+    differ only if votes tie and the estimator has no ``decision_function``: scikit-learn
+    then sums probabilities that are not centred, which favours later classes. If pairs are
+    missing, votes favour the classes that take part in more problems, so ``"auto"`` uses the
+    loss instead.
 
-    With an estimator that has only probabilities and is often sure (naive Bayes), one-vs-rest
-    by probabilities has many ties at 1, here as there.
+    With an estimator that has only probabilities, many of them close to 1 (naive Bayes),
+    one-vs-rest has many ties, as in scikit-learn.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Functions that take any classifier: its code, cost and parts, other readouts of one training."""
+"""Functions for any classifier: its code, cost and parts, and other readouts of one training."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from polychotomy.training import Problems, RememberedOutputs, TrainedProblems
 
 @dataclass(frozen=True)
 class Cost:
-    """What a trained classifier costs, counted and not timed.
+    """The cost of a trained classifier, counted and not timed.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Cost:
 
 
 def has_rules(classifier: Any) -> bool:
-    """Return whether a classifier can be read by other rules once it is trained."""
+    """Return whether other decoders can be applied to a classifier once it is trained."""
     return isinstance(classifier, ReductionClassifier)
 
 
@@ -51,12 +51,12 @@ def code_of(classifier: Any, classes: NDArray[Any], rng: Any) -> Code | None:
 
 
 def parts_of(trained: Any) -> tuple[Problems, TrainedProblems, Readout]:
-    """Return the three values that a trained classifier is made of."""
+    """Return the problems, the trained problems and the readout of a classifier."""
     return trained._problems, trained._trained, trained._readout
 
 
 def cost_of(trained: Any, X: Any) -> Cost:
-    """Return what a trained classifier costs, asked about the samples X.
+    """Return the cost of a trained classifier, with its questions about the samples X.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def with_rules(trained: Any, decoder: str | None, method: Any) -> Any:
 
 
 def without_probabilities(classifier: Any) -> Any:
-    """Return a clone that spends nothing on probabilities, for tuning; as it is if it needs them.
+    """Return a clone without probabilities, for tuning; unchanged if it needs them.
 
     Trees that are left to choose then take the winning path instead of the most probable class.
     """

@@ -63,54 +63,55 @@ default="class_frequencies"
         It must be positive semi-definite.
         With ``"precomputed"``, ``gamma="scale"`` and ``"auto"`` are computed from the extensions.
     degree, coef0 : float, default=3 and 0.0
-        Of the kernel poly.
+        Parameters of the kernel poly.
     n_negatives : int, "auto" or None, default=None
-        How many replicas of other classes each sample keeps for training, as in
-        :class:`~polychotomy.SingleBinaryClassifier`; None keeps all.
+        Number of replicas of other classes to train on for each sample, as in
+        :class:`~polychotomy.SingleBinaryClassifier`; None uses all.
     negatives : {"random", "hard", "near"}, default="random"
-        Which ones.
+        How they are chosen, as in :class:`~polychotomy.SingleBinaryClassifier`.
     tol : float, default=1e-3
-        The relative change of the weights at which to stop learning them.
+        Learning stops when the relative change of the weights is at most this.
     svm_tol : float, default=1e-3
-        The largest violation of the SVM's optimality conditions, as in scikit-learn.
+        The SVM is solved until the largest violation of its optimality conditions is at most this,
+        as in scikit-learn.
     max_iter : int, default=100
-        Most solves of the SVM. A ConvergenceWarning says when they were too few.
+        Maximum number of solves of the SVM; a ConvergenceWarning is raised if they do not suffice.
     probability : str or None, default="auto"
-        How class probabilities are solved for, as in :class:`~polychotomy.CodeClassifier` for
-        one-vs-rest. None: there are no probabilities, and nothing is spent on calibration.
+        Method for the class probabilities, as in :class:`~polychotomy.CodeClassifier` for
+        one-vs-rest. None disables probabilities and calibration.
     calibration : str, default="auto"
-        How outputs become binary probabilities, as in :class:`~polychotomy.CodeClassifier`;
-        ``"auto"`` is ``"sigmoid"``.
+        Calibration of the outputs, as in :class:`~polychotomy.CodeClassifier`; ``"auto"`` is
+        ``"sigmoid"``.
     shared_calibration : bool, default=True
-        Whether one calibration is fitted to the outputs of all replicas, which come from one
-        classifier, or one to those of each class. A shared one keeps the classes' order: the most
+        Whether to fit one calibration to the outputs of all replicas, which come from one
+        classifier, or one for each class. A shared one preserves the order of the classes: the most
         probable class is the predicted one.
     cv : int, cross-validation generator, iterable or None, default=5
-        The folds on whose held-out outputs the calibration is fitted. The SVM is solved once more
-        for each, beginning with the coefficients of all samples and with their weights μ, which are
-        not learned again. None fits the calibration on the outputs of the training samples.
+        Folds for the calibration, which is fitted on held-out outputs. The SVM is solved once more
+        for each fold, starting from the coefficients of all samples, with the same weights μ. None
+        fits the calibration on the outputs of the training samples.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by which those of their samples are multiplied.
-        ``"balanced"`` takes n_samples / (n_classes · samples of the class).
+        Weights of the classes, which multiply the sample weights. ``"balanced"`` uses n_samples /
+        (n_classes · samples of the class).
     cache_size : float or "auto", default="auto"
-        Room for kernel rows, in MiB.
+        Size of the cache of kernel rows, in MiB.
     dtype : {"auto", "float32", "float64"}, default="auto"
         The precision of kernel values; ``"auto"`` is single precision up to R · C = 1000.
     n_jobs : int, optional
-        Number of threads. It changes no result.
+        Number of threads. Results do not depend on it.
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Where to train and predict, as in :class:`~polychotomy.SharedKernelSVC`.
     random_state : int, RandomState instance or None, default=None
-        Draws the replicas that are kept.
+        Seed of the choice of replicas.
     verbose : int, default=0
-        Write a line for each solve on the standard error stream if positive.
+        If positive, write a line for each solve to the standard error stream.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     code_, problems_
-        What the replicas ask, one-vs-rest: as a Code, and each in words.
+        The problems of the replicas, one-vs-rest: as a Code, and in words.
     decoder_ : str
         ``"argmax"``: the class whose replica has the largest output wins.
     weights_ : ndarray of shape (n_bases,)
@@ -123,9 +124,9 @@ default="class_frequencies"
         The SVM's objective after each change of the weights, the equal ones of the start included,
         in the paper's scale (2 Σ α − …). It always falls.
     n_iter_ : int
-        How many there are.
+        Number of objectives.
     n_solves_ : int
-        SVMs that were solved to learn the weights, those that were no better included.
+        Number of SVMs solved to learn the weights, including rejected steps.
     optimality_gap_ : float
         By how much the last objective can at most exceed the least one that any weights reach, as a
         fraction of itself. It is certified by duality and includes the SVM's own gap, so also with
@@ -137,7 +138,7 @@ default="class_frequencies"
     norm_ : float
         Norm of the classifier, without the bias.
     probability_, calibration_ : str or None
-        What is in use.
+        The values in use.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -157,8 +158,8 @@ default="class_frequencies"
     it cannot rise. It stops when the weights would change by no more than `tol` and no d_j is
     larger than the mean by more than 10 `tol`. Each solve begins with the last coefficients.
 
-    Two classes whose default bases both have no weight are one to the classifier: its outputs for
-    them are equal. Where C is small, the least objective may be there. A UserWarning says so; a
+    Two classes whose default bases both have no weight cannot be distinguished: their outputs are
+    equal. With a small C the optimum can be of this kind. A UserWarning says so; a
     larger C, or ``weights="class_frequencies"``, separates the classes.
 
     With two classes all default bases are the same, and the classifier is the binary SVM without
@@ -331,7 +332,7 @@ default="class_frequencies"
         return None, np.array([check_coupling(M, k) for M in given])
 
     def _keep(self, problems: Problems, trained: Any, readout: Readout, *_: Any) -> Self:
-        """Keep what was fitted; warn if the coupling leaves two classes without a difference."""
+        """Set the fitted attributes; warn if the coupling does not distinguish two classes."""
         pairs = merged_problems(trained.model.best.coupling)
         if pairs:
             r, s = (problems.classes[c] for c in pairs[0])

@@ -147,7 +147,7 @@ class MetaReductionClassifier(MetaEstimatorMixin, ReductionClassifier):
         return reservoir, ~taken
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return how metadata reach the estimator, see scikit-learn's metadata routing.
+        """Return the metadata routing of the classifier and its estimator.
 
         Returns
         -------

@@ -77,11 +77,11 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     def _choose_trainer(
         self, problems: Problems, learners: Mapping[str, Learner], *, in_batches: bool = False
     ) -> Trainer:
-        """Return what trains the problems, by learners with the arguments of their training."""
+        """Return the trainer of the problems, for learners with the arguments of their training."""
 
     @abstractmethod
     def _learners(self) -> dict[str, Any]:
-        """Return the binary classifiers by name, or raise ValueError if one is none."""
+        """Return the binary classifiers by name, or raise ValueError if one is not a classifier."""
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> Self:
@@ -128,7 +128,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
             return self._keep(problems, trained, readout)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each sample; of classes with equal scores the first.
+        """Predict the class of each sample; ties go to the first class.
 
         With two classes, what the binary classifier itself predicts.
 
@@ -144,7 +144,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         return self.classes_[np.concatenate(winners)]
 
     def decision_function(self, X: Any) -> Array:
-        """Return the score of each class, larger being better.
+        """Return the score of each class; larger is better.
 
         Parameters
         ----------
@@ -423,7 +423,7 @@ class ReductionClassifier(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
         readout: Readout,
         reservoir: Reservoir | None = None,
     ) -> Self:
-        """Change what is fitted, now that everything has succeeded."""
+        """Set the fitted attributes, now that everything has succeeded."""
         self._problems, self._trained, self._readout = problems, trained, readout
         self._reservoir = reservoir
         self.classes_, self.problems_ = problems.classes, list(problems.names)

@@ -44,8 +44,8 @@ class SingleBinaryClassifier(MetaReductionClassifier):
     Parameters
     ----------
     estimator : classifier, optional
-        Any scikit-learn classifier with ``decision_function`` or ``predict_proba`` that does not
-        add its features up; by default a :class:`~polychotomy.SharedKernelSVC`.
+        Any scikit-learn classifier with ``decision_function`` or ``predict_proba`` that is not
+        additive in its features; by default a :class:`~polychotomy.SharedKernelSVC`.
     replication : Concatenated, SingleCall, Kesler or a short form, optional
         How samples are replicated, by default ``Concatenated("bch")``. The values are in
         :mod:`polychotomy.learners`: :class:`~polychotomy.learners.Concatenated` is as above,
@@ -55,40 +55,41 @@ class SingleBinaryClassifier(MetaReductionClassifier):
         ``"identity"`` or ``"bch"``, a code, a matrix or a function of the number of classes. To
         search its parameters, such as ``replication__scale``, give the value itself.
     n_negatives : int, "auto" or None, default=None
-        How many replicas of other classes each sample keeps for training, besides that of its own
-        (section 5); ``"auto"`` takes min(4, k − 1), None all k − 1. Only with ``Concatenated``.
+        Number of replicas of other classes to train on for each sample, in addition to that of its
+        own class (section 5); ``"auto"`` uses min(4, k − 1), None all k − 1. Only with
+        ``Concatenated``.
     extension : str, Code, array-like or callable, optional
         Short for ``replication=Concatenated(extension)``.
     negatives : {"random", "hard", "near"}, default="random"
-        Which ones: drawn without replacement; those of the nearest classes, by the Euclidean
-        distance (or that of a precomputed kernel) to their nearest samples; or drawn so that nearer
-        classes are more likely. With few negatives ``"hard"`` fails where far samples of a class
-        then have no replica that says so; ``"near"`` does not.
+        How the negatives are chosen: at random without replacement; from the nearest classes, by
+        the Euclidean distance (or that of a precomputed kernel) to their nearest samples; or at
+        random with higher odds for nearer classes. With few negatives ``"hard"`` fails if distant
+        samples of a class have no replica that separates them; ``"near"`` does not.
     probability : str or None, default="auto"
-        How class probabilities are solved for, as in :class:`~polychotomy.CodeClassifier`: for
-        ``Concatenated`` from one-vs-rest, for ``Kesler`` from one-vs-one, and for ``SingleCall``
-        from the code. None: there are no probabilities, and nothing is spent on calibration.
+        Method for the class probabilities, as in :class:`~polychotomy.CodeClassifier`: for
+        ``Concatenated`` of one-vs-rest, for ``Kesler`` of one-vs-one, and for ``SingleCall`` of the
+        code. None disables probabilities and calibration.
     calibration : str, default="auto"
-        How outputs become binary probabilities, as in :class:`~polychotomy.CodeClassifier`.
+        Calibration of the outputs, as in :class:`~polychotomy.CodeClassifier`.
     shared_calibration : bool, default=True
-        Whether one calibration is fitted to the outputs of all replicas, which come from one
-        classifier, or one to those of each class. A shared one keeps the classes' order: the most
-        probable class is the predicted one. One for each can have the lower log loss.
+        Whether to fit one calibration to the outputs of all replicas, which come from one
+        classifier, or one for each class. A shared one preserves the order of the classes: the most
+        probable class is the predicted one. Separate ones can have a lower log loss.
     cv : int, cross-validation generator, iterable or None, default=5
-        The folds on whose held-out outputs the calibration is fitted: the classifier is trained
-        once more for each. None fits it on the outputs of the training samples.
+        Folds for the calibration, which is fitted on held-out outputs; the classifier is trained
+        once more for each fold. None fits it on the outputs of the training samples.
     class_order : list, "data" or None, default=None
-        The classes from first to last: row r of an extension or a code is the r-th class.
-        ``"data"`` takes the order of :func:`~polychotomy.structures.order_classes`. With None it
-        is that of an ordered categorical y (pandas, or polars Enum), else the sorted one.
+        Order of the classes: row r of an extension or a code is the r-th class. ``"data"`` uses the
+        order of :func:`~polychotomy.structures.order_classes`. By default the order is that of an
+        ordered categorical y (pandas, or polars Enum), otherwise the sorted one.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by which those of their samples are multiplied; for estimators that
-        take weights. ``"balanced"`` takes n_samples / (n_classes · samples of the class).
+        Weights of the classes, which multiply the sample weights; the estimator must accept
+        weights. ``"balanced"`` uses n_samples / (n_classes · samples of the class).
     n_jobs : int, optional
         Number of joblib workers for the folds, and of threads for the probabilities.
     random_state : int, RandomState instance or None, default=None
-        Draws replicas and random codes, and seeds the parameters ``random_state`` of the estimator
-        that are None. If it is None itself, the estimator is left as it is.
+        Seed of replicas and random codes, and of all ``random_state`` parameters of the estimator
+        that are None. If None, the estimator is not changed.
     verbose : int, default=0
         Show a progress bar on the standard error stream if positive.
 
@@ -97,20 +98,20 @@ class SingleBinaryClassifier(MetaReductionClassifier):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     code_ : Code
-        What the replicas ask: one-vs-rest, with ``SingleCall`` the code, with ``Kesler``
+        The problems of the replicas: one-vs-rest, with ``SingleCall`` the code, with ``Kesler``
         one-vs-one; with two classes, the second against the first.
     extension_ : ndarray of shape (n_problems, n_appended) or None
-        What is appended for each problem of ``code_`` (if there are more than two classes). None
-        with ``Kesler``.
+        The features appended for each problem of ``code_`` (with more than two classes). None with
+        ``Kesler``.
     problems_ : list of str
-        What each problem asks, in words.
+        Each problem in words.
     estimator_ : object
-        What was trained on the labels 0 and 1: the estimator or, where replicas are not made, a
-        model with ``outputs``.
+        The classifier trained on the labels 0 and 1 or, if replicas are not made, a model with
+        ``outputs``.
     decoder_ : str
-        The rule in use; ``"argmax"`` with ``Concatenated``.
+        The decoding rule in use; ``"argmax"`` with ``Concatenated``.
     probability_, calibration_, output_kind_
-        What is in use, as in :class:`~polychotomy.CodeClassifier`.
+        The values in use, as in :class:`~polychotomy.CodeClassifier`.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -123,9 +124,9 @@ class SingleBinaryClassifier(MetaReductionClassifier):
 
     Notes
     -----
-    A learner that is linear in its features, or adds functions of one feature each up (naive Bayes,
-    boosted stumps), is refused: its score g(x) + h(E_r) ranks the classes alike for every x. Linear
-    learners can do Kesler's construction instead, ``replication="kesler"``.
+    Learners that are linear or additive in their features (naive Bayes,
+    boosted stumps) raise an error: their score g(x) + h(E_r) ranks the classes alike for every x.
+    Linear learners can use Kesler's construction instead, ``replication="kesler"``.
 
     The names of the paper: SBC-SINGLE is ``replication="single"``, SBC-IDENTITY ``"identity"``,
     SBC-HAMMING ``"hamming"``, SBC-BCH ``"bch"`` and SBC-ECOC ``"single_call"``.

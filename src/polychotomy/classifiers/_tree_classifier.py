@@ -31,8 +31,8 @@ class TreeClassifier(MetaReductionClassifier):
     """Multi-class classification by a structure: a tree, a DDAG, a flat code or any mixture.
 
     The structure says which classes each binary problem separates; a clone of `estimator` is
-    trained on each, on the samples of its classes only. A class is found by asking from the top
-    down, so that a sample costs the problems on its way and not all of them. With two classes it
+    trained on each, on the samples of its classes only. Prediction starts at the top and
+    evaluates only the problems on the path of a sample. With two classes it
     is the binary classifier itself (unless ``decoder="probability"``), and with a single node a
     :class:`~polychotomy.CodeClassifier`.
 
@@ -42,14 +42,14 @@ class TreeClassifier(MetaReductionClassifier):
         Any scikit-learn classifier with ``decision_function`` or ``predict_proba``; by default a
         logistic regression.
     structure : str, Structure, path or callable, default="linkage"
-        - ``"linkage"``: the tree that joins the nearest classes first, by `distance`; of many
-          classes it may be nearly as deep as a chain;
+        - ``"linkage"``: the tree that joins the nearest classes first, by `distance`; with many
+          classes it can be nearly as deep as a chain;
         - ``"kmeans"``: for many classes, the balanced tree of at most 16 children a node that
           keeps classes with similar means together, see
           :func:`~polychotomy.structures.kmeans`; O(log k) problems lie on the way
           to a class;
         - ``"balanced"``: the tree that halves the classes, in the order of `class_order`;
-        - ``"chain"``: the tree that parts the most frequent class first, then the next; equally
+        - ``"chain"``: the tree that separates the most frequent class first, then the next; equally
           frequent ones in the order of `class_order`;
         - ``"ddag"``: all pairs of classes, of which k − 1 are asked until one class is left: the
           first class in the order of `class_order` against the last;
@@ -60,10 +60,10 @@ class TreeClassifier(MetaReductionClassifier):
         Without a `class_order`, the order of the classes is that of their sorted names: renaming
         them can change a balanced tree, a chain whose frequencies tie, and a DDAG.
     distance : str or callable, default="auto"
-        For ``"linkage"``: between classes, see :func:`~polychotomy.structures.class_distances`.
-        ``"auto"`` is ``"hausdorff"`` for up to 100 classes and ``"centroid"`` for more.
-        It is measured in X as it is, before any steps of a pipeline in `estimator`, so that
-        features should be on comparable scales.
+        For ``"linkage"``: the distance between classes, see
+        :func:`~polychotomy.structures.class_distances`. ``"auto"`` is ``"hausdorff"`` for up to 100
+        classes and ``"centroid"`` for more. It is computed from X before any steps of a pipeline in
+        `estimator`, so features should have comparable scales.
     solve : {"auto", "recursive", "most_probable", "least_squares"}, default="auto"
         ``"recursive"`` predicts the class at the end of the winning path, and multiplies
         conditional probabilities along every path. ``"most_probable"`` multiplies alike and
@@ -73,37 +73,36 @@ class TreeClassifier(MetaReductionClassifier):
         probabilities and for a single node it is ``"recursive"``, which for a single node is what
         :class:`~polychotomy.CodeClassifier` does, and for a DDAG it is elimination.
     estimators : dict of str to classifier, optional
-        Further learners. A problem whose name or options in the structure are a key here is
-        learnt by that classifier; other options such as ``"C=10 gamma=0.1"`` are parameters of
-        `estimator`. A ``FrozenEstimator`` is used as it is: in a problem of two classes that are
-        its labels they say which is which, otherwise its second label is the side that the
-        structure writes last, ``minus / plus``, or of a node with two children the second.
+        Further learners. A problem whose name or options in the structure are a key of the
+        dictionary is trained with that classifier; other options such as ``"C=10 gamma=0.1"`` are
+        parameters of `estimator`. A ``FrozenEstimator`` is not trained: if its labels are the two
+        classes of a problem, they identify the sides; otherwise its second label is the side that
+        the structure writes last, ``minus / plus``, or the second child of a node with two
+        children.
     decoder : str, default="auto"
-        How nodes of several problems decide, see :class:`~polychotomy.CodeClassifier`; a DDAG does
-        without. ``"probability"`` takes the most probable child of every node.
+        Decoder of nodes with several problems, see :class:`~polychotomy.CodeClassifier`; a DDAG
+        needs none. ``"probability"`` takes the most probable child of every node.
     probability : str or None, default="auto"
-        How the probabilities of a node's children are solved for, see
-        :class:`~polychotomy.CodeClassifier`. None: there are no probabilities, and nothing is
-        spent on calibration.
+        Method for the probabilities of a node's children, see :class:`~polychotomy.CodeClassifier`.
+        None disables probabilities and calibration.
     calibration : str, default="auto"
-        How outputs become binary probabilities, see :class:`~polychotomy.CodeClassifier`.
+        Calibration of the outputs, see :class:`~polychotomy.CodeClassifier`.
     cv : int, cross-validation generator, iterable or None, default=5
-        The folds on whose held-out outputs the calibration is fitted.
+        Folds for the calibration, which is fitted on held-out outputs.
     class_order : list, "data" or None, default=None
-        The classes from first to last, for structures that depend on their order.
-        ``"data"`` takes the order of :func:`~polychotomy.structures.order_classes`, by `distance`.
-        With None it is that of an ordered categorical y (pandas, or polars Enum), else the sorted
-        one.
+        Order of the classes, for structures that depend on it. ``"data"`` uses the order of
+        :func:`~polychotomy.structures.order_classes`, by `distance`. By default the order is that
+        of an ordered categorical y (pandas, or polars Enum), otherwise the sorted one.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, by which those of their samples are multiplied; for estimators that
-        take weights. ``"balanced"`` takes n_samples / (n_classes · samples of the class).
+        Weights of the classes, which multiply the sample weights; the estimator must accept
+        weights. ``"balanced"`` uses n_samples / (n_classes · samples of the class).
     reservoir : int or None, default=None
-        For :meth:`partial_fit`: how many samples of the stream are held out for the calibration,
-        see :class:`~polychotomy.CodeClassifier`.
+        For :meth:`partial_fit`: the maximum number of samples to hold out for the calibration, see
+        :class:`~polychotomy.CodeClassifier`.
     n_jobs : int, optional
         Number of joblib workers for the problems, and of threads for the probabilities.
     random_state : int, RandomState instance or None, default=None
-        Seeds the parameters ``random_state`` of the estimators that are None.
+        Seed of all ``random_state`` parameters of the estimators that are None.
     verbose : int, default=0
         Show a progress bar on the standard error stream if positive.
 
@@ -112,26 +111,26 @@ class TreeClassifier(MetaReductionClassifier):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     structure_ : Structure
-        The structure. ``print(classifier.structure_)`` gives text that can be edited and given
-        back as `structure`.
+        The structure. ``print(classifier.structure_)`` prints text that can be edited and passed as
+        `structure`.
     solve_ : {"recursive", "most_probable", "least_squares", "ddag"}
-        The way in use.
+        The value of `solve` in use.
     problems_ : list of str
-        What each problem asks, in words, in the order of ``structure_.problems``.
+        Each problem in words, in the order of ``structure_.problems``.
     estimators_ : list of classifiers
-        One for each distinct problem. They know the labels 0 and 1; 1 is the side with fewer
-        classes or, of equal sides, that without the first class.
+        One for each distinct problem, with the labels 0 and 1; 1 is the side with fewer classes or,
+        of equal sides, the one without the first class.
     node_estimators_ : list of lists of classifiers
-        Those of each node's problems, in the order of ``structure_.nodes()``.
+        The classifiers of each node's problems, in the order of ``structure_.nodes()``.
     node_decoders_ : list of str
-        How each node decides: the rule in use, "probability" for the most probable child.
+        The decoding rule of each node; "probability" for the most probable child.
     node_probabilities_ : list of str or None
-        The method in use for the probabilities of each node's children.
+        The method for the probabilities of each node's children.
     class_counts_ : ndarray of shape (n_classes,)
-        Training samples of each class.
+        Number of training samples of each class.
     held_out_ : Bunch
         With `reservoir`, the samples that are held out: `data`, `target` (their labels) and
-        `weight` (with which they stand for the stream).
+        `weight` (which restores the class frequencies of the stream).
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -246,7 +245,7 @@ class TreeClassifier(MetaReductionClassifier):
         return csr_array((np.ones(len(where[0]), dtype=np.int64), where), shape=shape)
 
     def node_errors(self, X: Any, y: Any) -> Array:
-        """Return how often each node chooses the wrong child, of the samples of its own classes.
+        """Return the error of each node on the samples of its own classes.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""``polychotomy code``: looking at codes."""
+"""``polychotomy code``: show codes."""
 
 from typing import Annotated, Any
 
@@ -6,7 +6,7 @@ import typer
 
 from polychotomy.cli._disk import report_errors
 
-code_app = typer.Typer(help="Look at codes.", no_args_is_help=True)
+code_app = typer.Typer(help="Show codes.", no_args_is_help=True)
 
 
 @code_app.callback()
@@ -20,11 +20,13 @@ def show_code(
     classes: Annotated[int, typer.Argument(min=2, help="Number of classes.")],
     option: Annotated[
         list[str] | None,
-        typer.Option(help="An option of the code, KEY=NUMBER; may be repeated."),
+        typer.Option(help="An option of the code as KEY=NUMBER; may be repeated."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Draws the random codes.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of random codes.")] = 0,
 ) -> None:
-    """Print a code's matrix and its figures: a row for each class, a column for each problem.
+    """Print the matrix of a code and its properties.
+
+    The matrix has a row for each class and a column for each problem.
 
     Example: `polychotomy code show bch 5 --option length=15`
     """
@@ -42,7 +44,9 @@ def _options(pairs: list[str]) -> dict[str, Any]:
     for pair in pairs:
         key, _, value = pair.partition("=")
         if key in ("name", "n_classes", "random_state"):
-            raise ValueError(f"{key} is no option of a code; --seed draws random ones.")
+            raise ValueError(
+                f"{key} is not an option of a code; --seed sets the seed of random ones."
+            )
         try:
             options[key] = int(value)
         except ValueError:

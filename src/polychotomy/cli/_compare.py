@@ -1,4 +1,4 @@
-"""``polychotomy compare``: which reduction to use, for one data set or fifty."""
+"""``polychotomy compare``: which reduction to use, on one data set or many."""
 
 import json
 import re
@@ -73,7 +73,7 @@ def compare_command(
         list[str] | None,
         typer.Argument(
             metavar="DATA…",
-            help="Files (CSV, Excel, Parquet, ARFF, LIBSVM, npz) or names of known data sets; by "
+            help="Files (CSV, Excel, Parquet, ARFF, LIBSVM, npz) or names of known data sets. By "
             "default scikit-learn's digits.",
         ),
     ] = None,
@@ -81,12 +81,12 @@ def compare_command(
     file: FileOptions,
     base: Annotated[
         str,
-        typer.Option(help=f"Binary learners, with commas: {BASES}."),
+        typer.Option(help=f"Binary learners, separated by commas: {BASES}."),
     ] = DEFAULT_BASE,
     reductions: Annotated[
         str,
         typer.Option(
-            help="standard, all that suit the learners, or names with commas, such as "
+            help="standard, all (that suit the learners), or names separated by commas, such as "
             "one_vs_one,bch:hamming "
             f"({REDUCTIONS}).",
         ),
@@ -94,9 +94,9 @@ def compare_command(
     protocol: Annotated[
         str,
         typer.Option(
-            help="cvN: N-fold cross-validation. split: the data set's own test part, or else 30 % "
-            "drawn once. split_cvN: its own test part, or else N folds. repeatN: N draws of 30 %; "
-            "repeatN:TRAIN/TEST: N draws of so many samples.",
+            help="cvN: N-fold cross-validation. split: the data set's own test part, otherwise one "
+            "random test part of 30 %. split_cvN: its own test part, otherwise N folds. repeatN: N "
+            "random test parts of 30 %. repeatN:TRAIN/TEST: N random splits of these sizes.",
         ),
     ] = "cv5",
     tune: Tune = False,
@@ -104,7 +104,7 @@ def compare_command(
     samples: Annotated[
         int | None,
         typer.Option(
-            min=2, help="Use at most this many samples per data set, drawn class by class."
+            min=2, help="Use at most this many samples of each data set, stratified by class."
         ),
     ] = None,
     class_order: ClassOrder = None,
@@ -116,22 +116,22 @@ def compare_command(
     report: Annotated[
         Path | None,
         typer.Option(
-            help="Write a report to this HTML file, with the problems of the recommended "
-            "reduction trained on all samples.",
+            help="Write a report to this HTML file. It shows the recommended reduction, trained on "
+            "all samples.",
             metavar="FILE.html",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare reductions, and say which to use.
+    """Compare reductions and recommend one.
 
-    Every reduction is trained and tested on the same folds; numbers are standardised and other
-    columns become indicators, by the training part alone. The table shows means over the folds
+    Every reduction is trained and tested on the same folds. Within each fold, numbers are
+    standardised and other columns are one-hot encoded. The table shows means over the folds
     with their standard errors, median CPU seconds to train and predict a fold, the rank by error
     (methods with the same error share one), and which reductions are significantly worse than the
     best. The recommendation weighs errors against the number of binary
-    problems, see `--prefer`; times decide nothing. Interrupt it when you like: with the same
-    `--store` it continues.
+    problems, see `--prefer`; it does not depend on times. An interrupted run continues with the
+    same `--store`.
 
     For example:
 

@@ -1,4 +1,4 @@
-"""``polychotomy datasets``: which data sets there are, and getting them."""
+"""``polychotomy datasets``: list, show and download data sets."""
 
 import json
 from dataclasses import asdict
@@ -15,12 +15,12 @@ from polychotomy.cli._summary_tables import make_console
 if TYPE_CHECKING:
     from polychotomy.datasets import DataSet
 
-datasets_app = typer.Typer(help="List, look at and fetch data sets.", no_args_is_help=True)
+datasets_app = typer.Typer(help="List, show and download data sets.", no_args_is_help=True)
 
 
 @datasets_app.command("list")
 def list_datasets(as_json: AsJson = False) -> None:
-    """List the data sets that are known by name, and whether they are on this machine.
+    """List the known data sets, and whether they are on this machine.
 
     Examples: `polychotomy datasets list`, `polychotomy datasets list --json`
     """
@@ -48,7 +48,7 @@ def show_dataset(
     file: FileOptions,
     as_json: AsJson = False,
 ) -> None:
-    """Show what is known of a data set, or how a file of samples is read.
+    """Describe a known data set, or show how a file is read.
 
     Examples: `polychotomy datasets show letter`, `polychotomy datasets show land.csv --json`
     """
@@ -67,7 +67,7 @@ def show_dataset(
 def fetch_dataset(
     name: Annotated[str, typer.Argument(help="A known data set.")],
 ) -> None:
-    """Download a data set from OpenML, unless it is on this machine already.
+    """Download a data set from OpenML, unless it is already on this machine.
 
     scikit-learn keeps it, in the folder that SCIKIT_LEARN_DATA names or in ~/scikit_learn_data.
     Example: `polychotomy datasets fetch letter`

@@ -19,7 +19,7 @@ _ADVICE_ON_TEXT = " If that is text, --text counts its words."
 
 @contextmanager
 def report_errors(source: str = "") -> Iterator[None]:
-    """Print an error in one line and exit with status 1, instead of a traceback."""
+    """Print an error in one line and exit with status 1, without a traceback."""
     try:
         yield
     except BrokenPipeError:  # the reader has closed its end
@@ -33,7 +33,7 @@ def report_errors(source: str = "") -> Iterator[None]:
 
 @contextmanager
 def advising(**advice: str) -> Iterator[None]:
-    """Add a sentence to an error of reading a file, by the argument that may help."""
+    """Add the option that may help to an error about a file."""
     try:
         yield
     except DataError as error:
@@ -43,7 +43,7 @@ def advising(**advice: str) -> Iterator[None]:
 
 
 def check_exists(path: Path) -> None:
-    """Raise FileNotFoundError now, before libraries are loaded to read the file."""
+    """Raise FileNotFoundError before libraries are loaded."""
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.")
 
@@ -79,7 +79,7 @@ def write_text(text: str, path: Path | None) -> None:
 
 
 def check_can_write(path: Path) -> None:
-    """Raise OSError now if a file could not be written later, when much has been computed."""
+    """Raise OSError if a file cannot be written, before anything is computed."""
     place = path.resolve()
     folder = place.parent
     if place.is_dir():
@@ -99,7 +99,7 @@ def print_column_remarks(samples: Any) -> None:
 
 
 def column_remarks_of(samples: Any) -> list[str]:
-    """Return what is to be said about the samples of a file."""
+    """Return remarks on the target and the columns of a file."""
     from polychotomy.datasets import column_remarks
 
     said: list[str] = samples.get("remarks", [])

@@ -33,7 +33,7 @@ def evaluate_command(
     ],
     target: Annotated[
         str | None,
-        typer.Option(help="Column of the labels; by default the one the model was trained with."),
+        typer.Option(help="Column of the labels; by default that of the training file."),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report to this HTML file.", metavar="FILE.html")
@@ -41,10 +41,10 @@ def evaluate_command(
     encoding: NewEncoding = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the predictions of a model with the labels of samples it has not seen.
+    """Evaluate a model on labelled samples that it has not seen.
 
-    Shows the error, log loss, Brier score, precision and recall of each class, which classes are
-    confused, and the error that remains if unsure predictions are rejected.
+    Shows the error, log loss, Brier score, precision and recall of each class, confusions, and the
+    error that remains if uncertain predictions are rejected.
 
     Examples: `polychotomy evaluate land.skops test.csv`, `polychotomy evaluate land.skops test.csv
     --report test.html`

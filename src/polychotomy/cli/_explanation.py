@@ -1,4 +1,4 @@
-"""What a model asks, where it is weak and what it costs, in words and drawn for a terminal."""
+"""The problems, weak points and cost of a model, in words and drawn for a terminal."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ _DRAWN_DEPTH = 30
 
 
 def facts_of(model: Model) -> dict[str, Any]:
-    """Return all that is known of a model, as JSON can hold it."""
+    """Return all facts about a model, in a form for JSON."""
     classifier, facts = model.classifier, model.facts
     questions = [
         {"asks": words, "error": error}
@@ -39,7 +39,7 @@ def facts_of(model: Model) -> dict[str, Any]:
 
 
 def explanation(model: Model, n_shown: int, whole: bool) -> Iterator[Any]:
-    """Yield what is printed: what the model is and costs, its weak points, then its problems.
+    """Yield what is printed: the model and its cost, its weak points, its problems.
 
     `n_shown` is the length of the lists. All problems are shown if there are few, or for `whole`.
     """
@@ -111,7 +111,7 @@ def _asks(classifier: Any) -> list[str]:
 
 
 def _features(facts: dict[str, Any]) -> str:
-    """Return the number of features, and what became of them if that is another number."""
+    """Return the number of features, before and after the preparation."""
     n, prepared = facts["features"], facts["prepared_features"]
     return f"{n} features" + (f" (prepared: {prepared} numbers)" if prepared != n else "")
 

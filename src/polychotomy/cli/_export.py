@@ -16,19 +16,19 @@ def export_command(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", help="Write here; by default next to the model.", metavar="FILE.onnx"
+            "--out", "-o", help="File to write; by default next to the model.", metavar="FILE.onnx"
         ),
     ] = None,
     opset: Annotated[
         int | None,
-        typer.Option(min=14, help="Version of ONNX's operators; by default the newest known."),
+        typer.Option(min=14, help="Version of the ONNX operators; by default the newest."),
     ] = None,
 ) -> None:
-    """Write a model as an ONNX graph, which runs without Python and without this library.
+    """Export a model as an ONNX graph, which runs without Python and without this library.
 
-    A model of numbers has one input X of float32 with a column for each feature. Where some
-    columns hold names, every column is an input of its own: float32, or strings, in which an empty
-    one is a missing value. The outputs are the labels and, unless they are found by iteration, the
+    A model with numeric features has one float32 input X with a column for each feature. If some
+    columns contain names, every column is a separate input: float32, or strings, where an empty
+    string is a missing value. The outputs are the labels and, if they have a closed form, the
     probabilities.
 
     Examples: `polychotomy export land.skops`, `polychotomy export land.skops -o land.onnx`

@@ -22,7 +22,7 @@ _ADVICE = {
 
 @dataclass(frozen=True)
 class FileOptions:
-    """What the user says about a file of samples, as :func:`polychotomy.datasets.read` takes it."""
+    """The options for reading a file, as arguments of :func:`polychotomy.datasets.read`."""
 
     target: str | None = None
     drop: list[str] = field(default_factory=list)
@@ -84,8 +84,8 @@ _OPTIONS = {
         Annotated[
             str | None,
             typer.Option(
-                help="The column of the labels; by default class, target, label or y, else the "
-                "last."
+                help="Column of the labels. By default class, target, label or y, else the "
+                "last column."
             ),
         ],
         None,
@@ -93,7 +93,7 @@ _OPTIONS = {
     "drop": (
         Annotated[
             list[str] | None,
-            typer.Option(help="Columns to leave out, with commas.", metavar="COLUMNS"),
+            typer.Option(help="Columns to drop, separated by commas.", metavar="COLUMNS"),
         ],
         None,
     ),
@@ -101,7 +101,8 @@ _OPTIONS = {
         Annotated[
             list[str] | None,
             typer.Option(
-                help="Columns whose numbers are only names, with commas.", metavar="COLUMNS"
+                help="Columns whose numbers are only names, separated by commas.",
+                metavar="COLUMNS",
             ),
         ],
         None,
@@ -110,18 +111,21 @@ _OPTIONS = {
         Annotated[
             list[str] | None,
             typer.Option(
-                help="Columns of text, with commas; its words are counted, or with :chars after "
-                "the name its sequences of up to four characters.",
+                help="Text columns, separated by commas. Their words are counted or, with :chars "
+                "after the name, their sequences of up to four characters.",
                 metavar="COLUMNS",
             ),
         ],
         None,
     ),
-    "encoding": (Annotated[str, typer.Option(help="Of files of text, such as latin-1.")], "utf-8"),
+    "encoding": (
+        Annotated[str, typer.Option(help="Encoding of text files, such as latin-1.")],
+        "utf-8",
+    ),
     "no_header": (
         Annotated[
             bool,
-            flag("--no-header", "The first line names no columns: they are called x1, x2, …"),
+            flag("--no-header", "The first line is a sample; columns are called x1, x2, …"),
         ],
         False,
     ),

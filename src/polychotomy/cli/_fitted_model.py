@@ -45,7 +45,7 @@ def train_model(
     jobs: int,
     run: Run,
 ) -> Model:
-    """Return the trained model of a data set, with what there is to know about it.
+    """Return the model trained on a data set, with notes about it.
 
     The reduction is chosen as ``polychotomy compare`` does it, by cross-validation of all samples.
     One that is given is compared with the learner's own multi-class form.
@@ -122,7 +122,7 @@ def train_model(
 
 
 def _used_columns(samples: Samples, rows: NDArray[Any]) -> Any:
-    """Return the samples without the columns that say nothing about the rows of the training."""
+    """Return the samples without columns that are useless in the training part."""
     if issparse(samples.data):
         return samples.data
     return samples.data[used_columns(samples.data.iloc[rows], samples.text)]

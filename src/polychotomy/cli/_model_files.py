@@ -1,4 +1,4 @@
-"""Trained models as the command line keeps them: with their columns and what is known of them."""
+"""Model files of the command line: classifiers with their columns and notes."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ _FEW = 40
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A trained classifier with all that is needed to ask it about a file of samples.
+    """A trained classifier with all that is needed to predict from a file.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Model:
 
 
 def save_model(model: Model, path: Path) -> None:
-    """Save the pipeline of a model, with all else as its attribute ``notes_``."""
+    """Save the pipeline of a model, with everything else as its attribute ``notes_``."""
     check_model_path(path)
     notes = {name: value for name, value in vars(model).items() if name != "pipeline"}
     model.pipeline.notes_ = notes
@@ -52,7 +52,7 @@ def save_model(model: Model, path: Path) -> None:
 
 
 def load_model(path: Path) -> tuple[Model, str]:
-    """Return a model from a file, and a warning if another version of a library has written it."""
+    """Load a model, with a warning if another version of a library wrote it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         pipeline = load(path)
@@ -69,13 +69,13 @@ def load_model(path: Path) -> tuple[Model, str]:
 
 
 def check_model_path(path: Path) -> None:
-    """Raise an error now if a model could not be saved there later, after training."""
+    """Raise an error if a model cannot be saved there, before training."""
     check_ending(path)
     check_can_write(path)
 
 
 def check_learner(name: str) -> None:
-    """Raise ModelError now if a model of this learner could not be loaded again after training.
+    """Raise ModelError if a model of this learner could not be loaded, before training.
 
     The learners that we name can; of another class, a small one is trained to see its parts.
     """
@@ -102,7 +102,7 @@ def check_learner(name: str) -> None:
 
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file that replaces `path` once all has been written, and not before."""
+    """Open a temporary file that replaces `path` when it is complete."""
     check_can_write(path)
     with replacing(path) as beside, beside.open("wb") as file:
         yield file

@@ -1,4 +1,4 @@
-"""``polychotomy fit``, ``predict`` and ``explain``: from a file of samples to a decision."""
+"""``polychotomy fit``, ``predict`` and ``explain``: train a model on a file, and use it."""
 
 import csv
 import io
@@ -70,16 +70,16 @@ ModelFile = Annotated[
 @reads_files
 def fit_command(
     data: Annotated[str, typer.Argument(help="A file of samples, or a known data set.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to put the model.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File to write the model to.")],
     *,
     file: FileOptions,
     base: Annotated[
-        str, typer.Option(help=f"Binary classifiers to choose from, with commas: {BASES}.")
+        str, typer.Option(help=f"Binary learners to choose from, separated by commas: {BASES}.")
     ] = DEFAULT_BASE,
     reduction: Annotated[
         str,
         typer.Option(
-            help="Such as ovr, bch:hamming, sbc_bch or native; auto chooses by cross-validation."
+            help="A reduction such as ovr, bch:hamming, sbc_bch or native; auto cross-validates."
         ),
     ] = "auto",
     tune: Tune = False,
@@ -98,15 +98,16 @@ def fit_command(
 ) -> None:
     """Train a model on a file of labelled samples and save it.
 
-    The reduction is the one that `polychotomy compare` recommends, and the command says why. The
-    model holds the preprocessing (numbers standardised, other columns made indicators): it takes
-    files as they are. With `--budget`, most of the time goes to the choice, and the rest to the
-    training of the model, which is never cut short. Interrupt it when you like: with the same
-    `--store` it continues.
+    The command chooses the reduction that `polychotomy compare` recommends, and explains why. The
+    model includes the preprocessing (numbers standardised, other columns one-hot encoded), so it
+    predicts from files like the one it was trained on. With `--budget`, most of the time is spent
+    on the choice, and the rest on training the model, which is never cut short. An interrupted
+    run continues with the same `--store`.
 
     With `--stream`, a Parquet or CSV file is read in blocks and need not fit in memory. Nothing is
-    compared: the reduction is one_vs_one (from 51 classes on one_vs_rest) unless `--reduction`
-    names one. Some samples are held out for the probabilities and the error.
+    compared: the reduction is one_vs_one (one_vs_rest for more than 50 classes) unless
+    `--reduction` names one. Some samples are held out to calibrate probabilities and to measure
+    the error.
 
     Examples: `polychotomy fit land.csv -o land.skops`, `polychotomy fit land.csv --target cover
     --base svm,boosting -o land.skops`, `polychotomy fit letter --reduction bch -o letter.skops`,
@@ -238,24 +239,24 @@ def predict_command(
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write here, not to the terminal.")
+        Path | None, typer.Option("--out", "-o", help="Write to this file instead of the terminal.")
     ] = None,
     keep: Annotated[
-        str, typer.Option(help="Columns of the file to put first, with commas, such as id,name.")
+        str, typer.Option(help="Columns of the file to copy, separated by commas, such as id,name.")
     ] = "",
     proba: Annotated[bool, flag("--proba", "Add the probability of each class.")] = False,
     reject: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="Leave out predictions that are less probable than this."),
+        typer.Option(min=0, max=1, help="Leave out predictions below this probability."),
     ] = None,
     encoding: NewEncoding = None,
     as_json: AsJson = False,
 ) -> None:
-    """Predict the classes of samples, as a CSV table.
+    """Predict the classes of samples and write them as CSV.
 
-    Files are read as that of the training was. Columns may come in any order, and others are
-    ignored. With --reject, a sample whose most probable class is below the threshold gets no class,
-    and "accepted" is no. If the file has the column of labels, the command says how many
+    The file is read with the options of the training file. Columns may be in any order, and further
+    columns are ignored. With --reject, samples whose most probable class is below the threshold
+    get no class, and "accepted" is no. If the file contains the labels, the command prints how many
     predictions are wrong.
 
     Examples: `polychotomy predict land.skops new.csv --keep id`, `polychotomy predict land.skops
@@ -295,7 +296,7 @@ def explain_command(
     whole: Annotated[bool, flag("--all", "Show the whole code or tree, and all problems.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show why a model was chosen, what it costs, which classes it confuses, and what it asks.
+    """Show why a model was chosen, its cost, its confusions and its binary problems.
 
     Examples: `polychotomy explain land.skops`, `polychotomy explain land.skops --all`
     """

@@ -1,4 +1,4 @@
-"""Samples that a model is asked about: their features, their labels, and columns to keep."""
+"""Samples to predict: their features, their labels, and columns to keep."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, eq=False)
 class NewSamples:
-    """Samples of a file, as a model takes them.
+    """Samples of a file, in the form that a model takes.
 
     Attributes
     ----------

@@ -112,13 +112,13 @@ def parse_budget(text: str | None) -> float | None:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|h)", text.strip())
     if found is None or not float(found[1]):
         raise typer.BadParameter(
-            f"{text!r} is no time such as 90s, 2m or 1h", param_hint="--budget"
+            f"must be a time such as 90s, 2m or 1h. Got {text!r}.", param_hint="--budget"
         )
     return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
 
 
 class Preference(StrEnum):
-    """What a recommendation goes for."""
+    """How a recommendation weighs accuracy against cost."""
 
     balanced = "balanced"
     accuracy = "accuracy"
@@ -133,7 +133,7 @@ Prefer = Annotated[
     ),
 ]
 Seed = Annotated[
-    int, typer.Option(min=0, max=2**32 - 1, help="Draws folds, random codes and learners.")
+    int, typer.Option(min=0, max=2**32 - 1, help="Seed of folds, random codes and learners.")
 ]
 Jobs = Annotated[
     int, typer.Option(callback=_check_jobs, help="Worker processes; -1 for all cores.")
@@ -149,34 +149,32 @@ Scheduler = Annotated[
 ClassOrder = Annotated[
     str | None,
     typer.Option(
-        help="The classes from first to last, with commas (and quotes, if a name has one), or "
-        "data for the order found in the training samples: for codes such as adjacent. By default "
-        "the sorted order.",
+        help="Order of the classes for codes such as adjacent, separated by commas (quote names "
+        "that contain one), or data to find an order in the training samples. By default the "
+        "classes are sorted.",
         callback=_check_class_order,
     ),
 ]
 StoreFile = Annotated[
     Path | None,
     typer.Option(
-        help="Keep every finished cell in this file, and compute none that is there. By default a "
-        "temporary file, which stays only if the run does not finish."
+        help="Store finished cells in this file, and do not compute stored ones again. By default "
+        "a temporary file, which is kept only if the run does not finish."
     ),
 ]
 Tune = Annotated[
     bool,
-    flag(
-        "--tune", "Also choose kernel width and C, or the learner's own parameter, in every fold."
-    ),
+    flag("--tune", "Also tune kernel width and C, or the learner's main parameter, in every fold."),
 ]
 Budget = Annotated[
     str | None,
     typer.Option(
         metavar="TIME",
-        help="Stop after about this time (90s, 2m, 1h) with the best answer so far, and say what "
+        help="Stop after about this time (90s, 2m, 1h), use the best result so far, and list what "
         "was not tried.",
     ),
 ]
 NewEncoding = Annotated[
-    str | None, typer.Option(help="Of files of text, if it is not that of the training.")
+    str | None, typer.Option(help="Encoding of text files, if it differs from training.")
 ]
 AsJson = Annotated[bool, flag("--json", "Print JSON.")]

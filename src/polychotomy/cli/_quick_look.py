@@ -1,4 +1,4 @@
-"""A quick look at whether another learner than the default has a much lower error."""
+"""A quick test of whether another learner is much better than the default."""
 
 import warnings
 

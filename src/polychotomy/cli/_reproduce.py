@@ -1,4 +1,4 @@
-"""``polychotomy reproduce``: run a paper's experiment again, and compare the figures."""
+"""``polychotomy reproduce``: run the papers' experiments again and compare figures."""
 
 import json
 import os
@@ -64,18 +64,18 @@ def reproduce_command(
         list[str],
         typer.Argument(
             metavar="NAME…",
-            help="Experiments, or list to see which there are.",
+            help="Names of experiments, or list to show them.",
         ),
     ],
     data: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A data set; again for each. By default all."),
+        typer.Option(metavar="NAME", help="A data set; may be repeated. By default all."),
     ] = None,
     methods: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="A method, as the tables call it; again for each. By default all.",
+            help="A method, named as in the tables; may be repeated. By default all.",
         ),
     ] = None,
     quick: Annotated[
@@ -102,13 +102,13 @@ def reproduce_command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run experiments of the papers again, and compare our figures with theirs.
+    """Run experiments of the papers again, and compare with the published figures.
 
-    A figure agrees if it lies within the spread that the paper gives or, where there is none, if
-    theirs lies within our 95 % bootstrap interval. If only a part of the folds is run, as with
-    `--quick`, it agrees if theirs, give or take its spread, lies within our interval, which is wide
-    then. What several experiments share is computed once.
-    Most take hours: start with `--quick`, and give a `--store` to go on where it was.
+    A figure agrees if it lies within the spread that the paper gives or, if there is none, if the
+    published figure lies within our 95 % bootstrap interval. If only some folds are run, as with
+    `--quick`, it agrees if the published figure, plus or minus its spread, overlaps our interval,
+    which is then wide. Results that several experiments share are computed once.
+    Most experiments take hours: start with `--quick`, and use `--store` to resume a run.
 
     For example:
 

@@ -1,4 +1,4 @@
-"""``polychotomy results``: what a store holds."""
+"""``polychotomy results``: list, show and export the results in a store."""
 
 import json
 from collections import Counter
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from polychotomy.evaluate import Cell
 
 results_app = typer.Typer(
-    help="List, look at and export the results that `polychotomy compare --store` keeps.",
+    help="List, show and export the results in a store of `polychotomy compare`.",
     no_args_is_help=True,
 )
 
 StoreFile = Annotated[Path, typer.Argument(metavar="STORE", help="The file given as --store.")]
-DataSet = Annotated[str | None, typer.Option("--data-set", help="Of this data set only.")]
-Base = Annotated[str | None, typer.Option(help="Of this binary learner only.")]
+DataSet = Annotated[str | None, typer.Option("--data-set", help="Only this data set.")]
+Base = Annotated[str | None, typer.Option(help="Only this binary learner.")]
 
 
 @results_app.command("list")
 def list_results(store: StoreFile, as_json: AsJson = False) -> None:
-    """List the comparisons in a store: what was compared, and how many cells are finished.
+    """List the comparisons in a store, and how many cells are finished.
 
     Examples: `polychotomy results list land.sqlite`, `polychotomy results list land.sqlite --json`
     """
@@ -75,7 +75,7 @@ def show_results(
 ) -> None:
     """Show the table and the recommendation of each comparison in a store.
 
-    A report is of a single comparison. Examples: `polychotomy results show land.sqlite`,
+    A report shows a single comparison. Examples: `polychotomy results show land.sqlite`,
     `polychotomy results show land.sqlite --data-set land --report land.html`
     """
     _check_exists(store)
@@ -87,7 +87,7 @@ def show_results(
         if not groups:
             raise ValueError(f"There are no such results in {store}.")
         if report is not None and len(groups) > 1:
-            raise ValueError(f"A report is of one comparison, and {store} has {len(groups)}.")
+            raise ValueError(f"A report shows one comparison, and {store} has {len(groups)}.")
         summaries = {
             words: summarise(cells, prefer=prefer.value) for words, cells in groups.items()
         }
@@ -105,11 +105,11 @@ def show_results(
 @results_app.command("export")
 def export_results(
     store: StoreFile,
-    out: Annotated[Path, typer.Option("--out", "-o", help="What to write, .csv or .parquet.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="File to write, .csv or .parquet.")],
     data_set: DataSet = None,
     base: Base = None,
     predictions: Annotated[
-        bool, flag("--predictions", "A row for every tested sample, not every cell.")
+        bool, flag("--predictions", "A row for each tested sample instead of each cell.")
     ] = False,
 ) -> None:
     """Write the results to a table: a row for each cell, or for each tested sample.

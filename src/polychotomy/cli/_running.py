@@ -35,7 +35,7 @@ def run_with_progress(
     check: Callable[[], None],
     budget: float | None = None,
 ) -> "tuple[list[Cell], list[Failure]]":
-    """Run a schedule, and show how many cells are done and how long the rest takes.
+    """Run a schedule, and show the progress and the time left.
 
     `check` is called after every cell. After `budget` seconds it stops.
     """
@@ -133,7 +133,7 @@ def _time_left(seconds: float | None) -> str:
 
 
 def print_plan(schedule: "Schedule", store: "Store", jobs: int, budget: float | None) -> None:
-    """Say what is going to be tried, and about how long it takes."""
+    """Print what will be tried, and an estimate of the time."""
     from polychotomy.evaluate import expected_seconds
 
     known = store.keys()
@@ -159,7 +159,7 @@ def _rounded(seconds: float) -> str:
 
 
 def print_not_tried(words: str) -> None:
-    """Say what there was no time for."""
+    """Print what was not tried for lack of time."""
     if words:
         print_message(f"Not tried for lack of time: {words}.")
 
@@ -182,7 +182,7 @@ def print_failures(failures: "list[Failure]") -> None:
 
 @contextmanager
 def handle_interrupts(store: Path | None) -> Iterator[Callable[[], None]]:
-    """End with status 130 after Ctrl-C or a signal to end, instead of a traceback.
+    """Exit with status 130 after Ctrl-C or SIGTERM, without a traceback.
 
     Signals that are ignored, as under nohup, stay ignored.
 

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from polychotomy.structures import Structure
 
 structure_app = typer.Typer(
-    help="Draw, check, convert and design structures, written in the control language.",
+    help="Draw, check, convert and design structures in the control language.",
     no_args_is_help=True,
 )
 
 
 class Dialect(StrEnum):
-    """Who the text is written for."""
+    """The dialect of the control language."""
 
     polychotomy = "polychotomy"
     libagf = "libagf"
@@ -43,7 +43,7 @@ class Form(StrEnum):
 
 
 class Builder(StrEnum):
-    """Who designs a structure; the names of the library's builders."""
+    """The ways to design a structure."""
 
     balanced = "balanced"
     chain = "chain"
@@ -52,15 +52,17 @@ class Builder(StrEnum):
 
 
 File = Annotated[str, typer.Argument(help="A control file; - for the standard input.")]
-From = Annotated[Dialect, typer.Option("--from", help="The dialect it is written in.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write here, not to the terminal.")]
+From = Annotated[Dialect, typer.Option("--from", help="Dialect of the input.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Write to this file instead of the terminal.")
+]
 
 
 @structure_app.command("show")
 def show_structure(
     file: File,
     dialect: From = Dialect.polychotomy,
-    depth: Annotated[int, typer.Option(min=1, help="Draw at most so many levels.")] = 30,
+    depth: Annotated[int, typer.Option(min=1, help="Draw at most this many levels.")] = 30,
 ) -> None:
     """Draw a control file as a tree.
 
@@ -76,12 +78,12 @@ def check_structure(
     file: File,
     dialect: From = Dialect.polychotomy,
     classes: Annotated[
-        str | None, typer.Option(help="The classes there must be, with commas between them.")
+        str | None, typer.Option(help="The expected classes, separated by commas.")
     ] = None,
 ) -> None:
-    """Say whether a control file is right, and if not, where the fault lies.
+    """Check a control file, and show where an error is.
 
-    Leaves with status 1 if it is not. Example: `polychotomy structure check land.txt --classes
+    Exits with status 1 if there is one. Example: `polychotomy structure check land.txt --classes
     oak,elm,corn`
     """
     known = None if classes is None else [label.strip() for label in classes.split(",")]
@@ -92,19 +94,19 @@ def check_structure(
 def convert_structure(
     file: File,
     form: Annotated[
-        Form | None, typer.Option(help="Flatten it, or nest it as deep as possible.")
+        Form | None, typer.Option(help="Flatten the structure, or nest it as deep as possible.")
     ] = None,
     dialect: From = Dialect.polychotomy,
-    to: Annotated[Dialect, typer.Option(help="The dialect to write.")] = Dialect.polychotomy,
+    to: Annotated[Dialect, typer.Option(help="Dialect of the output.")] = Dialect.polychotomy,
     name: Annotated[
-        str | None, typer.Option(help="Name all problems after their place, beginning so.")
+        str | None, typer.Option(help="Name all problems by position, with this prefix.")
     ] = None,
     number: Annotated[
         bool, flag("--number", "Number the classes from 0, in sorted order.")
     ] = False,
     out: Out = None,
 ) -> None:
-    """Write a control file anew: flat or nested, in another dialect, with names or numbers.
+    """Convert a control file: flat or nested, another dialect, names or numbers.
 
     Example: `polychotomy structure convert land.txt --form flat --number --to libagf`
     """
@@ -127,28 +129,28 @@ def design_structure(
     data: Annotated[str, typer.Argument(help="A file of samples, or a known data set.")],
     *,
     file: FileOptions,
-    builder: Annotated[Builder, typer.Option(help="How to design it.")] = Builder.linkage,
+    builder: Annotated[Builder, typer.Option(help="Method to design it.")] = Builder.linkage,
     distance: Annotated[
         str,
         typer.Option(
-            help="Between classes: auto (hausdorff up to 100 classes, then centroid), hausdorff, "
-            "centroid, mahalanobis, bhattacharyya or confusion."
+            help="Distance between classes: auto (hausdorff up to 100 classes, then centroid), "
+            "hausdorff, centroid, mahalanobis, bhattacharyya or confusion."
         ),
     ] = "auto",
     method: Annotated[
-        str, typer.Option(help="Of linkage: single, complete, average or weighted.")
+        str, typer.Option(help="Linkage method: single, complete, average or weighted.")
     ] = "single",
     quantile: Annotated[
-        float, typer.Option(help="Below 1, Hausdorff's distance ignores far samples.")
+        float, typer.Option(help="Quantile for hausdorff; below 1, outliers are ignored.")
     ] = 1.0,
     name: Annotated[
-        str | None, typer.Option(help="Name all problems after their place, beginning so.")
+        str | None, typer.Option(help="Name all problems by position, with this prefix.")
     ] = None,
     out: Out = None,
 ) -> None:
     """Design a structure from samples and write it as a control file.
 
-    Numbers are standardised, other columns become indicators. Example: `polychotomy structure
+    Numbers are standardised, other columns are one-hot encoded. Example: `polychotomy structure
     design land.csv --target cover -o land.txt`
     """
     from polychotomy.evaluate import Preparation

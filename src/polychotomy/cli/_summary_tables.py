@@ -31,7 +31,7 @@ def make_console(width: int = 120) -> Console:
 
 
 def print_summary(summary: "Summary", title: str) -> None:
-    """Print the tables, what to use, and how sure that is."""
+    """Print the tables, the recommendation and the tests behind it."""
     console = make_console()
     several = len(summary.tables) > 1
     if several and len(summary.tables) <= _MOST_TABLES:
@@ -86,7 +86,7 @@ def _against_best(row: "Row") -> str:
 
 
 def _errors(summary: "Summary") -> Table:
-    """Return the errors of all methods on all data sets; those of which there are more go down."""
+    """Return the errors of all methods on all data sets, the longer list as rows."""
     names, data_sets = [row.method for row in summary.overall], list(summary.tables)
     cells = {}
     for data_set, rows in summary.tables.items():
@@ -108,7 +108,7 @@ def _errors(summary: "Summary") -> Table:
 
 
 def check_report(path: Path | None) -> None:
-    """Raise now if a report could not be written later, when much has been computed."""
+    """Raise an error if a report cannot be written, before anything is computed."""
     if path is not None:
         check_can_write(path)
         for module in ("jinja2", "vl_convert"):
@@ -123,7 +123,7 @@ def write_report(
     model: Any = None,
     source: "Source | None" = None,
 ) -> None:
-    """Write the report, with the problems of a trained model, and say where it is."""
+    """Write the report, with the problems of a trained model, and print its path."""
     from polychotomy.report import write_report as write
 
     write(cells, path, model=model, title=title, summary=summary, source=source)

@@ -1,4 +1,4 @@
-"""Which binary questions are asked: code matrices over {−1, 0, +1}."""
+"""Code matrices over {−1, 0, +1}, which define the binary problems."""
 
 from polychotomy.codes._algebraic import bch, hamming
 from polychotomy.codes._assignment import assigned

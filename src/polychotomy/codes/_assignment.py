@@ -1,4 +1,4 @@
-"""Which class gets which codeword, by the distances between classes."""
+"""Assignment of codewords to classes by the distances between classes."""
 
 import numpy as np
 from numpy.typing import ArrayLike

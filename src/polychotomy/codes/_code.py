@@ -240,7 +240,7 @@ class Code:
         )
 
     def draw(self) -> str:
-        """Return the whole matrix as signs, a line for each class; ``str`` shows the first ones.
+        """Return the whole matrix as signs, a line for each class; ``str`` shows only the first.
 
         Examples
         --------

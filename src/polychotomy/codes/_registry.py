@@ -107,7 +107,7 @@ def resolve_code(code: Any, classes: NDArray[Any], rng: Any) -> Code:
 
 
 def order_remark(code: Any, classes: NDArray[Any]) -> str:
-    """Return what is wrong where a code needs an order and has the alphabet, else "".
+    """Return a remark if a code for ordered classes has only alphabetical order, else "".
 
     That is a code by its name, or as it is made without an order of its own.
     """
@@ -125,7 +125,7 @@ def order_remark(code: Any, classes: NDArray[Any]) -> str:
 
 
 def check_ordered(code: Any, classes: NDArray[Any]) -> None:
-    """Warn if a code is for ordered classes and these have only the alphabet."""
+    """Warn if a code is for ordered classes and their order is only alphabetical."""
     if remark := order_remark(code, classes):
         warn(remark, UserWarning, stacklevel=2)
 

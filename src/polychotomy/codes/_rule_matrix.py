@@ -1,4 +1,4 @@
-"""Code matrices that are known by a rule: only the columns that are asked for are made."""
+"""Code matrices that are given by a rule, whose columns are computed on demand."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _BLOCK_ENTRIES = 2**22
 
 @dataclass(frozen=True)
 class RuleFacts:
-    """What is known of a code by its rule.
+    """Properties of a code that follow from its rule.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class RuleMatrix(ABC):
         """
 
     def best(self, plus: Array, minus: Array, n_best: int) -> tuple[Indices, Array]:
-        """Return the classes with the largest totals, best first, and these."""
+        """Return the classes with the largest totals, best first, and their totals."""
         raise NotImplementedError
 
     def log_sum(self, plus: Array, minus: Array) -> Array:
@@ -219,7 +219,7 @@ class ChangedRule(RuleMatrix):
         return self.rule.total(*self._sides(plus, minus))[:, self.rows]
 
     def best(self, plus: Array, minus: Array, n_best: int) -> tuple[Indices, Array]:
-        """Return the classes with the largest totals, best first, and these.
+        """Return the classes with the largest totals, best first, and their totals.
 
         The rule breaks ties by its own rows. Where the last class ties with one that is left out,
         all classes are looked at.

@@ -1,4 +1,4 @@
-"""How a file is to be read: its columns, its header and its encoding."""
+"""Options for reading a file: its columns, its header and its encoding."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ WAYS_OF_TEXT = ("words", "chars")
 
 @dataclass(frozen=True)
 class Reading:
-    """What the user says about a file.
+    """Options for reading a file.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Reading:
         )
 
     def check(self, columns: Sequence[str], target: str, path: Path) -> None:
-        """Raise DataError for columns that do not exist, or that are to be several things."""
+        """Raise DataError for columns that do not exist, or that have several roles."""
         wanted = [*self.drop, *self.nominal, *self.text]
         check_known(wanted, columns, path)
         twice = {name for name in wanted if wanted.count(name) > 1 or name == target}

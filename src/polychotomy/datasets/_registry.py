@@ -63,7 +63,7 @@ class DataSet:
 
     @property
     def source(self) -> str:
-        """The source in use: file, scikit-learn, formula, OpenML or nowhere."""
+        """The source in use: file, scikit-learn, formula, OpenML or none."""
         if self.file is not None:
             return "file"
         if self.name in WITHIN_SKLEARN:

@@ -1,4 +1,4 @@
-"""A scaler for columns with missing values, in its own module because it imports scikit-learn."""
+"""A scaler for columns with missing values; separate because it imports scikit-learn."""
 
 from typing import Any
 

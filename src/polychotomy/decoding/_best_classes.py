@@ -1,4 +1,4 @@
-"""The best classes alone, without the scores of all where the code allows it."""
+"""The best classes, found without the scores of all classes if the code allows it."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,7 +9,7 @@ from polychotomy.decoding._rules import TERMS, check_outputs, decode
 
 
 def best_classes(outputs: ArrayLike, code: Code, rule: str, n_best: int) -> tuple[Indices, Array]:
-    """Return the classes with the largest scores, the best first, and these.
+    """Return the classes with the largest scores, best first, and their scores.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Judging reductions: tasks → cells → a recommendation.
+"""Evaluation of reductions: tasks → cells → a recommendation.
 
 A :class:`Task` (a method on a fold) determines its :class:`Cell` to the last bit, except times. A
 :class:`Schedule` holds all tasks of a comparison, and computes the cells that a :class:`Store` does

@@ -33,7 +33,7 @@ _LONGEST_REASON = 300
 def compute(
     tasks: Sequence[Task], samples: Samples, *, raising: bool = False, sharing: bool = False
 ) -> Iterator[Cell | Failure]:
-    """Compute the cells of one fold, or say why that fails.
+    """Compute the cells of one fold, or the reason why that fails.
 
     Preparation and tuning see the training part only. The same task gives the same cell, except
     times, whatever was computed before: it runs on one thread, and no solver begins with a solution
@@ -83,7 +83,7 @@ def _caught_warnings() -> Any:
 
 
 class Bench:
-    """What the tasks of a fold have in common: prepared samples, tuned parameters, models."""
+    """What the tasks of a fold share: prepared samples, tuned parameters, models."""
 
     def __init__(self, tasks: Sequence[Task], samples: Samples) -> None:
         self._samples, self._tasks = samples, tasks
@@ -124,7 +124,7 @@ class Bench:
         )
 
     def sharing(self) -> AbstractContextManager[None]:
-        """Let the tasks share problems or kernel rows; tuned tasks share no rows.
+        """Share problems or kernel rows between tasks; tuned tasks share no rows.
 
         Learners that train all problems at once give solutions that depend, within their
         tolerance, on which problems these are: they share kernel rows only.

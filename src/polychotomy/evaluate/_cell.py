@@ -78,7 +78,7 @@ class Cell:
 
     @property
     def score(self) -> float:
-        """What is compared, larger is better: that of the scorer, or else the accuracy."""
+        """The score that is compared, larger is better: the scorer's, by default the accuracy."""
         if "score" in self.metrics:
             return self.metrics["score"]
         return float(np.mean(self.truth == self.predicted))

@@ -1,4 +1,4 @@
-"""The store: every finished cell in one SQLite file, committed at once."""
+"""The store: every finished cell in one SQLite file, written immediately."""
 
 import json
 import os
@@ -112,7 +112,7 @@ class Store:
             return int(self._value("SELECT count(*) FROM cells"))
 
     def add(self, cell: Cell) -> None:
-        """Store a cell, on the disk when this returns; one with the same key stays as it is."""
+        """Write a cell to disk; an existing one with the same key is not changed."""
         values = [_packed(name, getattr(cell, name)) for name in _COLUMNS]
         values += [getattr(cell.cost, name, None) for name in _COUNTS]
         columns = [*_COLUMNS, *_COUNTS.values()]

@@ -1,4 +1,4 @@
-"""What a comparison compares: classifiers under the names that tables give them."""
+"""The classifiers in a comparison, under the names used in tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from polychotomy.reductions import (
 
 @dataclass(frozen=True, eq=False)
 class Contestant:
-    """An untrained classifier under the names that tables give it.
+    """An untrained classifier under the names used in tables.
 
     Attributes
     ----------

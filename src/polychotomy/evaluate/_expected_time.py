@@ -1,4 +1,4 @@
-"""About how long a comparison takes."""
+"""Estimate of how long a comparison takes."""
 
 from time import perf_counter
 from typing import Any

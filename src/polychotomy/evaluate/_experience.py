@@ -1,4 +1,4 @@
-"""What reductions did elsewhere with a binary learner, in words."""
+"""Earlier results of reductions with a binary learner, in words."""
 
 import tomllib
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True)
 class Experience:
-    """What to try first with a binary learner, from the comparison in the documentation.
+    """What to try first with a binary learner, by the comparison in the documentation.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Experience:
 
 @cache
 def experiences() -> tuple[Experience, ...]:
-    """Return what is known of all learners."""
+    """Return the experience with each learner."""
     found = tomllib.loads((files("polychotomy.evaluate") / "experience.toml").read_text("utf-8"))
     return tuple(
         Experience(each["name"], tuple(each["bases"]), tuple(each["first"]), each["why"])

@@ -30,39 +30,38 @@ def width_to_gamma(sigma: float) -> float:
 class GreedySearchCV(BaseSearchCV):
     """Cross-validated search of scale parameters, one after the other (Rifkin and Klautau).
 
-    From its start, the first parameter is multiplied by `factor` again and again until `patience`
-    attempts in a row do not improve the score, then divided likewise; the best value is kept, and
-    the next parameter follows. By default these are the width σ of a Gaussian kernel,
-    γ = 1/(2σ²), and then C, both from 1 on. Further rounds continue from the best values.
+    The first parameter is multiplied by `factor` until `patience` attempts in a row do not improve
+    the score, then divided in the same way. The best value is kept, and the next parameter
+    follows. By default the parameters are the width σ of a Gaussian kernel, γ = 1/(2σ²), and C,
+    both starting from 1. Further rounds continue from the best values.
 
     Parameters
     ----------
     estimator : estimator
         Any scikit-learn estimator with the parameters.
     parameters : dict of str to Scale or float, optional
-        The parameters in the order of the search, each a :class:`~polychotomy.reductions.Scale`; a
-        number is one that starts there.
-        By default the parameters of `estimator` that are called ``gamma`` and ``C``, those of the
-        outermost part that has them.
+        The parameters in the order of the search, each a :class:`~polychotomy.reductions.Scale` or
+        the value to start from. By default the parameters ``gamma`` and ``C`` of `estimator`, those
+        of its outermost part that has them.
     factor : float, default=2.0
-        The step.
+        The factor of each step.
     patience : int, default=3
-        How many attempts in a row may fail to improve the score.
+        Number of attempts in a row that may fail to improve the score.
     rounds : int, default=3
-        How often all parameters are gone through, fewer times if a round changes none. The papers
-        stop after one, but the best width with C = 1 need not be the best one with the C that is
-        found for it.
+        Maximum number of rounds over all parameters; the search stops if a round changes nothing.
+        The papers stop after one, but the best width for C = 1 need not be the best for the final
+        C.
     start_samples : int, optional
-        Search on so many of the samples, drawn class by class, and then on twice and four times as
-        many, where only the neighbours of the values found so far are tried: a round with a
-        patience of 1. Every fold is trained on those of its samples that are among them, and
-        tested on all of its test samples. By default all samples are used at once.
+        Start the search on this many samples, stratified by class, and continue on twice and four
+        times as many, where only the neighbours of the best values are tried: a round with a
+        patience of 1. Folds are trained on those samples only, and tested on all of their test
+        samples. By default all samples are used from the start.
     cv : int, cross-validation generator or iterable, default=10
         The folds, the same for all attempts.
     scoring, n_jobs, refit, verbose, error_score, return_train_score
         As in scikit-learn's searches.
     random_state : int, RandomState instance or None, default=None
-        Draws the samples of `start_samples`.
+        Seed of the choice of samples for `start_samples`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Features as classifiers take them: numbers standardised, all else as indicators."""
+"""Preparation of features: numbers standardised, other columns one-hot encoded."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -21,7 +21,7 @@ PREPARATIONS = ("standard", "all_standard", "none")
 
 
 class Preparation(TransformerMixin, BaseEstimator):
-    """Standardise numbers, fill their gaps with the mean, and turn other columns into indicators.
+    """Standardise numbers, replace missing ones by the mean, one-hot encode other columns.
 
     Data frames are prepared by :func:`polychotomy.datasets.make_preprocessor`. Arrays and frames of
     numbers alone give the same result faster; arrays of texts become data frames first. Sparse

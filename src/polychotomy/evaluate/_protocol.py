@@ -1,4 +1,4 @@
-"""Which samples are trained on and which are tested: cross-validation, a split, or many."""
+"""Protocols: cross-validation, a split into training and test part, or many splits."""
 
 import re
 import warnings
@@ -20,7 +20,7 @@ DEFAULT_FOLDS = 5
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a data set is divided.
+    """A protocol: how a data set is split into training and test parts.
 
     ``cvN`` is N-fold stratified cross-validation (``cv`` is ``cv10``), of all samples whether or
     not there is a fixed split; ``split`` is the fixed split or else one stratified draw of 70 %
@@ -97,7 +97,7 @@ class Protocol:
         return self._draw(samples, seed) if self._draws else self._cross_validate(samples, seed)
 
     def remarks(self, samples: Samples) -> list[str]:
-        """Return what to know about classes that are too small for this protocol, in words."""
+        """Return remarks on classes that are too small for this protocol."""
         counts = np.bincount(samples.y)
         needed = 1 if self._takes_split(samples) else 2 if self._draws else self.n_folds
         small = np.flatnonzero(counts < needed)

@@ -35,7 +35,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Recommendation(Differences):
-    """The method to use, and why; with the :class:`Differences` that it follows from.
+    """The method to use, and why, with the :class:`Differences` behind it.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class Recommendation(Differences):
         }
 
     def _best_score(self) -> tuple[str, str]:
-        """Return what the best is best in, and how good it is."""
+        """Return the score of the best method, in words."""
         score = self.scores[self.best]
         if self.worse_on is not None:
             return "average rank", f"{self.ranks[self.best]:.2f}"
@@ -128,7 +128,7 @@ class Recommendation(Differences):
         return f"{self.scoring} {mine:.4g} against {theirs:.4g} of {self.best}"
 
     def _why_none_cheaper(self) -> str:
-        """Return what became of cheaper methods."""
+        """Return why no cheaper method is recommended."""
         mine = _order(self.costs[self.best])
         cheaper = [name for name in self.costs if _order(self.costs[name]) < mine]
         if not cheaper:

@@ -1,4 +1,4 @@
-"""All cells of a comparison: which are missing, and computing those."""
+"""All cells of a comparison, and computing the missing ones."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -27,7 +27,7 @@ from polychotomy.reductions import is_baseline
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is.
+    """The progress of a run.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ class Schedule:
         progress: Callable[[Progress], None] | None = None,
         budget: float | None = None,
     ) -> tuple[list[Cell], list[Failure]]:
-        """Compute the cells that the store does not have, and return all of them.
+        """Compute the cells that are missing in the store, and return all cells.
 
         Each is in the store as soon as it is finished. A cell that fails stops none of the others;
         it is not stored, and will be tried again.
@@ -236,7 +236,7 @@ class Schedule:
     def comparable(
         self, cells: Sequence[Cell], failures: Sequence[Failure]
     ) -> tuple[list[Cell], str]:
-        """Return the cells of a run that can be compared, and in words what was not tried.
+        """Return the cells of a run that can be compared, and a list of what was not tried.
 
         These are the folds that all methods have finished or, if there are none, the methods that
         have finished the first fold. Without a budget it is everything.

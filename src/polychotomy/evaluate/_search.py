@@ -1,4 +1,4 @@
-"""``ReductionSearchCV``: the reduction that suits these data."""
+"""``ReductionSearchCV``: search for the best reduction."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -64,10 +64,10 @@ def _best_has(method: str) -> Callable[[Any], bool]:
 class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Cross-validated choice among reductions, decoders and methods for probabilities.
 
-    Every reduction is trained on every fold; a binary problem that occurs in several of them is
-    trained once, and all decoders and methods are scored on the outputs of one training. The
-    recommended one is trained on all samples; ``explanation_`` says why. With the same data and
-    seed the choice is that of ``polychotomy compare`` and ``polychotomy fit``.
+    Every reduction is trained on every fold. A binary problem that occurs in several reductions is
+    trained once, and all decoders and methods are scored on the same outputs. The recommended
+    reduction is trained on all samples; ``explanation_`` gives the reasons. With the same data and
+    seed, ``polychotomy compare`` and ``polychotomy fit`` make the same choice.
 
     Parameters
     ----------
@@ -75,28 +75,28 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         The binary classifier, such as an SVM or a pipeline that ends in one; by default a logistic
         regression.
     reductions : {"standard", "all"} or list, default="standard"
-        What to compare. A list may hold names, with a decoder and a method if wanted, as in
-        ``"bch:hamming"`` and ``"one_vs_rest:probability:least_squares"``, where ``*`` stands for
-        all that suit (``"bch:*"``); reductions; and classifiers, which keep their own estimator.
-        ``"standard"`` is one-vs-rest, one-vs-one, a random code, a BCH code, a tree, the learner's
-        own multi-class form where it has one, and the majority baseline; ``"all"`` is everything
-        that suits the estimator, with all decoders. Where `scoring` uses probabilities, both try
-        several methods for these.
+        The reductions to compare. A list may contain names, optionally with a decoder and a method
+        for probabilities, such as ``"bch:hamming"`` or ``"one_vs_rest:probability:least_squares"``,
+        where ``*`` stands for all that apply (``"bch:*"``); reductions; and classifiers, which keep
+        their own estimator. ``"standard"`` is one-vs-rest, one-vs-one, a random code, a BCH code, a
+        tree, the learner's own multi-class form if it has one, and the majority baseline; ``"all"``
+        is everything that suits the estimator, with all decoders. If `scoring` uses probabilities,
+        both try several methods for them.
     scoring : str, callable or None, default=None
-        As in scikit-learn's searches; None for the accuracy.
+        As in scikit-learn's searches; by default the accuracy.
     cv : int, cross-validation generator or iterable, default=5
         The folds; with an int they are stratified, and shuffled by `random_state`.
     tune : None, "greedy" or dict, default=None
-        Hyper-parameters of the binary classifier, chosen for each reduction anew on the training
-        part of each fold (and on all samples for the one that is taken) by five-fold
-        cross-validation: with ``"greedy"`` by :class:`~polychotomy.GreedySearchCV`, which of many
-        samples takes a few to start on, with a dictionary of lists by a grid search.
+        Hyper-parameters of the binary classifier to tune for each reduction, on the training part
+        of each fold (and on all samples for the chosen reduction), by five-fold cross-validation:
+        ``"greedy"`` uses :class:`~polychotomy.GreedySearchCV`, which starts on a few samples if
+        there are many; a dictionary of lists is a grid search.
     prefer : {"balanced", "accuracy", "cost"}, default="balanced"
         What to recommend, see :func:`~polychotomy.evaluate.recommend`.
     preparation : "standard" or None, default="standard"
         With ``"standard"``, arrays, sparse matrices and data frames are prepared within each fold
-        by :class:`~polychotomy.evaluate.Preparation`. Kernels and texts are left as they are, and
-        so is everything if the estimator is a pipeline.
+        by :class:`~polychotomy.evaluate.Preparation`. Kernels and texts are not changed, and
+        nothing is if the estimator is a pipeline.
     class_order : list, "data" or None, default=None
         As in :class:`~polychotomy.CodeClassifier`, for all reductions.
     class_weight : dict, "balanced" or None, default=None
@@ -105,36 +105,35 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     refit : bool, default=True
         Whether to train the chosen reduction on all samples.
     level : float, default=0.05
-        Rows are significantly worse than the best if their p-value is below it.
+        Significance level: rows with a smaller p-value are significantly worse than the best.
     n_jobs : int, optional
-        Number of joblib workers for the folds. It changes no result.
+        Number of joblib workers for the folds. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Draws folds and random codes, and seeds the estimators. An int is the ``--seed`` of the
-        command line.
+        Seed of folds, random codes and estimators. An int is the ``--seed`` of the command line.
     verbose : int, default=0
         If positive, report each finished fold on the standard error stream.
     error_score : "raise" or float, default=nan
-        The score of a reduction that fails on a fold; one with NaN is not chosen.
+        The score of a reduction that fails on a fold. With NaN it is not chosen.
 
     Attributes
     ----------
     best_estimator_ : classifier
-        The chosen one, trained on all samples (with ``refit=True``): a pipeline, if samples are
-        prepared.
+        The chosen classifier, trained on all samples (with ``refit=True``): a pipeline if samples
+        are prepared.
     best_reduction_ : str
-        Its name, as in `reductions`.
+        The name of the chosen reduction, as in `reductions`.
     best_params_ : dict
-        ``reduction``, ``decoder`` and ``probability``, and with `tune` what was found on all
+        ``reduction``, ``decoder`` and ``probability`` and, with `tune`, the parameters tuned on all
         samples.
     best_score_ : float
-        Its mean score over the folds. It was chosen for it among others: for an honest estimate
-        put the search into a cross-validation itself.
+        Its mean score over the folds. As it was selected, it is optimistic: for an unbiased
+        estimate, cross-validate the search itself.
     best_index_ : int
         Its row in ``cv_results_``.
     recommendation_ : Recommendation
-        What was chosen and why, as a value.
+        The choice and its reasons, as a value.
     explanation_ : str
-        The same in words.
+        The choice and its reasons, in words.
     cv_results_ : dict of arrays
         A row for each reduction, decoder and method, as in scikit-learn's searches: ``label`` (its
         name as in `reductions`), ``params``, ``param_reduction``, ``param_decoder``,
@@ -143,7 +142,8 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         trained already), ``mean_score_time``; also ``n_problems`` and ``n_questions`` (the cost),
         ``p_value`` and, with `tune`, ``split0_tuned`` and so on.
     skipped_ : dict of str to str
-        Reductions that do not exist for these classes or do not suit the estimator, and why.
+        Reductions that do not exist for these classes or do not suit the estimator, with the
+        reason.
     classes_, scorer_, n_splits_, refit_time_, n_features_in_, feature_names_in_
         As in scikit-learn's searches.
 
@@ -268,7 +268,7 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return what the chosen classifier predicts, see :meth:`.CodeClassifier.predict`."""
+        """Predict with the chosen classifier, see :meth:`.CodeClassifier.predict`."""
         return self._trained().predict(X)
 
     @available_if(_best_has("predict_proba"))  # type: ignore[untyped-decorator]
@@ -307,7 +307,7 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return float(self.scorer_(trained, X, y, **params))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return how metadata reach the estimator, the folds and the scorer.
+        """Return the metadata routing of the estimator, the folds and the scorer.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""``SharedGridSearchCV``: a grid search in which trainings share what they can."""
+"""``SharedGridSearchCV``: a grid search that shares kernel rows and solutions."""
 
 from typing import Any, Self
 
@@ -9,7 +9,7 @@ from polychotomy.evaluate._shared_training import kernels_shared
 
 
 class SharedGridSearchCV(GridSearchCV):
-    """scikit-learn's grid search, with kernel rows and solutions shared by all trainings.
+    """Grid search that shares kernel rows and solutions between all trainings.
 
     The same as ``GridSearchCV`` for any estimator. A :class:`~polychotomy.SharedKernelSVC` in a
     classifier of this library computes the rows of a kernel once for all folds and all values of C,

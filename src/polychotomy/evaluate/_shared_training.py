@@ -1,4 +1,4 @@
-"""What tasks may share without changing a bit of each other's results."""
+"""What tasks may share without changing each other's results."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -14,7 +14,7 @@ def trains_jointly(classifier: Any) -> bool:
 
 
 def shared_rows(X: Any, y: Any) -> AbstractContextManager[None]:
-    """Let kernel SVMs on the same samples share kernel rows, but no solutions to start from."""
+    """Share kernel rows between SVMs on the same samples, but no solutions."""
     store = active_store()
     if not is_numbers(X, y) or (store is not None and store.place(X) is not None):
         return nullcontext()
@@ -22,7 +22,7 @@ def shared_rows(X: Any, y: Any) -> AbstractContextManager[None]:
 
 
 def kernels_shared(X: Any, y: Any) -> AbstractContextManager[None]:
-    """Let kernel SVMs share rows and solutions over folds and parameters of one search.
+    """Share kernel rows and solutions between folds and parameters of a search.
 
     Within a search of more samples it is that one's rows which are shared.
     """

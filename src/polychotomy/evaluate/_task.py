@@ -1,4 +1,4 @@
-"""A cell that is to be computed, how its method is tuned, and the method trained for use."""
+"""Tasks: cells to be computed, how methods are tuned, and training a method for use."""
 
 import re
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ _ENOUGH_TESTS = 1000
 
 @dataclass(frozen=True, eq=False)
 class Tuner:
-    """How hyper-parameters are found, on training samples alone.
+    """How hyper-parameters are tuned, on training samples only.
 
     The papers' greedy search makes every attempt on all training samples. The usual one starts on
     500 of them, or 25 for each class, if there are four times as many or more (``start_samples`` of
@@ -121,7 +121,7 @@ def _grid(given: Mapping[str, Any], classifier: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A cell that is to be computed: all that determines it, except the samples.
+    """A cell to be computed: everything that determines it, except the samples.
 
     Attributes
     ----------
@@ -230,7 +230,7 @@ class TrainedMethod:
 
 
 def train_task(task: Task, X: Any, y: Any, *, n_jobs: int | None = None) -> TrainedMethod:
-    """Train the method of a task on other samples, prepared and tuned as the task says.
+    """Train the method of a task on other samples, with its preparation and tuning.
 
     Parameters
     ----------

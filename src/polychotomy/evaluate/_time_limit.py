@@ -1,4 +1,4 @@
-"""Stopping what runs after a while."""
+"""Time limits."""
 
 import signal
 from collections.abc import Callable, Iterator
@@ -8,12 +8,12 @@ from time import monotonic
 
 
 class OutOfTime(BaseException):
-    """The time is over; no training may catch it, as it may not catch an interrupt."""
+    """The time limit is reached; trainings must not catch this, like an interrupt."""
 
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[Callable[[], None]]:
-    """Leave the block after so many seconds; None for no limit.
+    """Leave the block after this many seconds; None for no limit.
 
     In the main thread of a POSIX system that is at once, elsewhere when the function that is
     yielded is next called. It is to be called now and then anyway: what is raised within a callback

@@ -34,7 +34,7 @@ def closed_alternatives(readout: Readout) -> list[str]:
 
 
 class ReadoutGraph:
-    """The way back from outputs to classes, as :class:`polychotomy.readout.Readout` has it.
+    """A :class:`polychotomy.readout.Readout` as a graph.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ class Device(Protocol):
         """Return how much memory can be had."""
 
     def guarded(self, n_bytes: int = 0) -> AbstractContextManager[None]:
-        """Say in a sentence if memory runs out, and leave none of it taken.
+        """Raise a short error if memory runs out, and free what was allocated.
 
         `n_bytes` are of use: what is kept for later is given back if they are not free otherwise.
         """
@@ -164,7 +164,7 @@ class Cuda:
 
     @contextmanager
     def guarded(self, n_bytes: int = 0) -> Iterator[None]:
-        """Say in a sentence if memory runs out, and leave none of it taken."""
+        """Raise a short error if memory runs out, and free what was allocated."""
         if n_bytes > self.xp.cuda.runtime.memGetInfo()[0]:
             self.xp.get_default_memory_pool().free_all_blocks()
         try:

@@ -19,7 +19,7 @@ _active: ContextVar["KernelStore | None"] = ContextVar("kernel_store", default=N
 
 @contextmanager
 def shared_kernel(X: Any, y: ArrayLike, *, starts: bool = True) -> Iterator[None]:
-    """Let all :class:`~polychotomy.SharedKernelSVC` trained within it on samples of X share rows.
+    """Share kernel rows between all :class:`~polychotomy.SharedKernelSVC` trained on samples of X.
 
     Folds are found by their content, so that anything that trains on some rows of X, such as a
     cross-validation or a grid search without worker processes, computes a kernel row once for each
@@ -64,7 +64,7 @@ def _in_use(store: "KernelStore") -> Iterator[None]:
 
 @contextmanager
 def rows_kept(X: Any, y: ArrayLike) -> Iterator[None]:
-    """Let several trainings on the same samples share rows and start from each other's solutions.
+    """Share rows between trainings on the same samples, which start from earlier solutions.
 
     Rows that are shared already are used; solutions from outside are used only where they are
     shared, too. Sparse samples and samples on a GPU share nothing.

@@ -32,7 +32,7 @@ _LARGEST_SINGLE_C = 1000.0
 class SharedKernelSVC(ClassifierMixin, BaseEstimator):
     """Binary support vector machine that trains all problems of a code on one shared kernel.
 
-    By itself it is a binary classifier like scikit-learn's ``SVC``. As the estimator of a
+    On its own it is a binary classifier like scikit-learn's ``SVC``. As the estimator of a
     :class:`~polychotomy.CodeClassifier` or :class:`~polychotomy.TreeClassifier`, all binary
     problems, and all folds of their calibration, share their kernel rows, and predictions are one
     matrix product over the union of the support vectors.
@@ -40,41 +40,41 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     C : float, default=1.0
-        Upper bound of the coefficients, as in scikit-learn: the larger, the less regularised.
+        Regularisation parameter, as in scikit-learn: the upper bound of the coefficients.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         The kernel, as in scikit-learn.
     gamma : {"scale", "auto"} or float, default="scale"
         γ of the kernels rbf, poly and sigmoid. ``"scale"`` uses all training samples, also when
         problems have only some of them.
     degree : float, default=3
-        Of the kernel poly.
+        Degree of the kernel poly.
     coef0 : float, default=0.0
-        Of the kernels poly and sigmoid.
+        Constant of the kernels poly and sigmoid.
     tol : float, default=1e-3
         Training stops when the largest violation of the optimality conditions is at most this.
     cache_size : float or "auto", default="auto"
-        Room for kernel rows, in MiB; there is always room for 512 rows, or 1024 on a GPU. Where not
-        all rows fit, they are computed again as needed. ``"auto"`` is 1024 MiB or, on a GPU, most
-        of its free memory.
+        Size of the cache of kernel rows, in MiB, at least 512 rows (1024 on a GPU). Rows that do
+        not fit are computed again when needed. ``"auto"`` is 1024 MiB or, on a GPU, most of its
+        free memory.
     class_weight : dict, "balanced" or None, default=None
         Factors of C, as in scikit-learn. In :meth:`fit_joint` the classes are 0 and 1, for the −1
         and the +1 side, and ``"balanced"`` balances each problem.
     max_iter : int, default=-1
-        Most steps of each problem; −1 for no limit. A ConvergenceWarning says when they were too
-        few.
+        Maximum number of steps of each problem; −1 for no limit. A ConvergenceWarning is raised if
+        they do not suffice.
     dtype : {"auto", "float32", "float64"}, default="auto"
-        The precision of kernel values. Single precision is an error of about 1e-7 in each value,
-        and of up to that times Σ|α| in outputs. ``"auto"`` takes it up to C = 1000 and double
-        precision above, where nearly singular kernels would otherwise feel it; a coupling's largest
-        value counts as a factor of C.
+        Precision of kernel values. Single precision has an error of about 1e-7 in each value, and
+        up to Σ|α| times that in outputs. ``"auto"`` uses it up to C = 1000, and double precision
+        above, where it matters for nearly singular kernels; the largest value of a coupling counts
+        as a factor of C.
     n_jobs : int, optional
-        Number of threads, one for each problem at a time. It changes no result.
+        Number of threads, one for each problem at a time. Results do not depend on it.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where to train and predict. ``"cuda"`` is an NVIDIA GPU (extra ``gpu``); ``"auto"`` takes it
-        where there is one and the problem is large enough to gain. Coefficients agree within `tol`,
-        not in their last bits. A model that was trained on a GPU predicts anywhere. CuPy arrays and
-        CUDA tensors of torch stay on the GPU, and so do outputs for them; sparse samples are filled
-        in there. Kernels that are functions run on the CPU only.
+        Where to train and predict. ``"cuda"`` is an NVIDIA GPU (extra ``gpu``); ``"auto"`` uses it
+        if there is one and the problem is large enough to benefit. Coefficients agree with those of
+        the CPU within `tol`. A model trained on a GPU predicts anywhere. CuPy arrays and CUDA
+        tensors of torch stay on the GPU, and so do their outputs; sparse samples are converted to
+        dense ones there. Kernels that are functions run on the CPU only.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
     support_vectors_ : array of shape (n_support, n_features)
         The support vectors; empty with a precomputed kernel.
     n_support_ : ndarray of shape (2,)
-        How many of either class.
+        Number of support vectors of each class.
     dual_coef_ : ndarray of shape (1, n_support)
         y α of the support vectors.
     intercept_ : ndarray of shape (1,)
@@ -406,7 +406,7 @@ class SharedKernelSVC(ClassifierMixin, BaseEstimator):
         return Kernel(self.kernel, gamma, float(self.coef0), float(self.degree), dtype)
 
     def _side_weights(self, sides: NDArray[np.int8]) -> Array:
-        """Return the factor of C of each sample in each problem by its side."""
+        """Return the factor of C of each sample in each problem, by its side."""
         if self.class_weight is None:
             return np.ones((1, 1))
         if self.class_weight == "balanced":

@@ -1,4 +1,4 @@
-"""The papers: what they published, and their experiments run again.
+"""The papers: their published tables, and their experiments run again.
 
 :mod:`~polychotomy.lab.published` holds every printed table, :mod:`~polychotomy.lab.experiments` the
 experiments, whose cells :mod:`polychotomy.evaluate` computes.

@@ -1,4 +1,4 @@
-"""Binary learners: what each offers, and ways to train one of them on all problems."""
+"""Binary learners: what each offers, and ways to train one learner on all problems."""
 
 from polychotomy.learners._additive import additive_kind, why_not_replicated
 from polychotomy.learners._boosting import StumpBoosting

@@ -1,4 +1,4 @@
-"""Learners that cannot use appended features, because they add functions of features up.
+"""Learners that cannot use appended features, because they are additive in the features.
 
 A score g(x) + h(E_r) ranks the classes alike for every x: by h(E_r). That is what every learner
 gives that is linear in its features, or a sum of functions of one feature each.

@@ -139,7 +139,7 @@ class Learner:
 
     @property
     def says(self) -> Says:
-        """The loss that it minimises, the kinds of output that it offers, and their worth."""
+        """The loss that it minimises, and the kinds of output that it offers."""
         methods = {"margin": "decision_function", "probability": "predict_proba"}
         kinds = tuple(kind for kind, name in methods.items() if hasattr(self.estimator, name))
         trusted = "probability" in kinds and has_trusted_probabilities(self.estimator)
@@ -272,7 +272,7 @@ def check_learner(estimator: Any, *, name: str = "estimator") -> Any:
 
 
 def minimised_loss(estimator: Any) -> str | None:
-    """Return the decoding rule for the loss that `estimator` minimises, None if not known.
+    """Return the decoding rule for the loss that `estimator` minimises, None if unknown.
 
     Looks at the last step of a pipeline and at what a search object searches over, and knows
     subclasses by their parents.

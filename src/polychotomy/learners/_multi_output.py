@@ -191,7 +191,7 @@ _FORMS: dict[str, _Form] = {
 
 
 def multi_output(estimator: Any) -> MultiOutputLearner | None:
-    """Return what trains a learner on all problems at once, None where there is no such form.
+    """Return the joint form of a learner, or None if there is none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which replicas of other classes a sample keeps for training."""
+"""The choice of replicas of other classes to train on."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ _RELATIVE_ODDS = 2.0
 
 @dataclass(frozen=True)
 class Negatives:
-    """How many replicas of other classes each sample keeps, and which.
+    """How many replicas of other classes each sample keeps, and how they are chosen.
 
     Parameters
     ----------

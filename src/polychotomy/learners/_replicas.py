@@ -65,12 +65,12 @@ class Concatenation:
         return Z
 
     def n_bytes(self, X: Any, n_replicas: int) -> int:
-        """Return what so many replicas of samples take in memory."""
+        """Return how much memory a number of replicas takes."""
         d = X.nnz // max(1, X.shape[0]) if issparse(X) else X.shape[1]
         return n_replicas * (d + self.appended.shape[1] * (not issparse(X))) * X.dtype.itemsize
 
     def outputs(self, trained: TrainedProblem, X: Any, kind: str) -> Array:
-        """Return what a learner says of all replicas; some samples' at a time."""
+        """Return the outputs of a learner for all replicas, in blocks of samples."""
         p = len(self.appended)
         n_values = p * (X.shape[1] + self.appended.shape[1])
         outputs = np.empty((X.shape[0], p))
@@ -126,7 +126,7 @@ class Placement:
         return n_replicas * 2 * d * (8 + 4)
 
     def outputs(self, trained: TrainedProblem, X: Any, kind: str) -> Array:
-        """Return what a learner says of all replicas; some samples' at a time."""
+        """Return the outputs of a learner for all replicas, in blocks of samples."""
         k, p = self.code.matrix.shape
         outputs = np.empty((X.shape[0], p))
         n_values = (k if kind == "margin" else 2 * p) * (X.shape[1] + 1)

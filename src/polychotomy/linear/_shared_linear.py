@@ -53,31 +53,31 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
 
     As the estimator of a :class:`~polychotomy.CodeClassifier` or
     :class:`~polychotomy.TreeClassifier`, all binary problems, and all folds of their calibration,
-    share the work on X, and predictions are one matrix product. By itself it separates two classes,
-    or more by one problem for each class against the rest.
+    share the work on X, and predictions are one matrix product. On its own it separates two classes
+    or, with one problem for each class against the rest, more.
 
     Parameters
     ----------
     loss : {"squared", "squared_hinge", "logistic"}, default="squared"
-        L(z): (1 − z)², which is what ``RidgeClassifier(alpha=1 / (2 * C))`` minimises;
-        max(0, 1 − z)², that of ``LinearSVC``; or log(1 + exp(−z)), that of
-        ``LogisticRegression``, whose probabilities need no calibration.
+        L(z): (1 − z)², as in ``RidgeClassifier(alpha=1 / (2 * C))``; max(0, 1 − z)², as in
+        ``LinearSVC``; or log(1 + exp(−z)), as in ``LogisticRegression``, whose probabilities need
+        no calibration.
     C : float, default=1.0
-        The larger, the less regularised.
+        Inverse of the regularisation strength, as in scikit-learn.
     fit_intercept : bool, default=True
-        Whether there is an intercept b. With the squared hinge loss it is penalised like a weight,
-        as in ``LinearSVC``; with the other losses it is free.
+        Whether to fit an intercept b. With the squared hinge loss it is penalised like a weight, as
+        in ``LinearSVC``; with the other losses it is not.
     class_weight : dict, "balanced" or None, default=None
         Factors of C, as in scikit-learn. In :meth:`fit_joint` the classes are 0 and 1, for the −1
         and the +1 side, and ``"balanced"`` balances each problem.
     tol : float, default=1e-4
-        Training stops when the objective exceeds its minimum by at most about this share of it.
-        The squared loss is solved exactly, except where conjugate gradients must be used.
+        Training stops when the objective exceeds its minimum by at most about this fraction. The
+        squared loss is solved exactly, except with conjugate gradients.
     max_iter : int, default=1000
-        Most Newton steps of each problem, or passes over the samples. A ConvergenceWarning says
-        when they were too few.
+        Maximum number of Newton steps of each problem, or of passes over the samples. A
+        ConvergenceWarning is raised if they do not suffice.
     n_jobs : int, optional
-        Number of threads, one for each block of problems. It changes no result.
+        Number of threads, one for each block of problems. Results do not depend on it.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What leaving out replicas costs, as a picture."""
+"""A plot of the error against the number of replicas."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self

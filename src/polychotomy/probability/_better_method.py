@@ -1,4 +1,4 @@
-"""Which method for probabilities has the lowest log loss on outputs that were held out."""
+"""The method for probabilities with the lowest log loss on held-out outputs."""
 
 import warnings
 

@@ -84,7 +84,7 @@ def product(binary: Array, code: Code) -> Array:
 
 
 def best_products(binary: Array, code: Code, n_best: int) -> tuple[Indices, Array]:
-    """Return the classes with the largest :func:`product`, and these, in O(log k) steps."""
+    """Return the classes with the largest :func:`product`, and the products, in O(log k) steps."""
     assert isinstance(code.columns, RuleMatrix)
     sides = _log_sides(binary)
     classes, sums = code.columns.best(*sides, n_best)

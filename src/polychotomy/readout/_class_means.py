@@ -1,4 +1,4 @@
-"""Decoding by what the trained problems say of the classes, instead of by their codewords."""
+"""Decoding by the mean outputs of each class instead of its codeword."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The way back: from the outputs of problems to class scores, probabilities and classes."""
+"""Readout: from the outputs of problems to class scores, probabilities and classes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

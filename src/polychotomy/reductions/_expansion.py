@@ -1,4 +1,4 @@
-"""From what a user asks for to the reductions and classifiers that a search compares."""
+"""Expansion of the reductions that a user asks for into the rows of a search."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

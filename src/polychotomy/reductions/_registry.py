@@ -166,7 +166,7 @@ class Reduction:
 
     @property
     def cost(self) -> "Cost | None":
-        """What it costs, where that does not depend on the classes; else None."""
+        """Its cost, or None if that depends on the classes."""
         from polychotomy.classifiers import Cost
 
         return None if self._family.cost is None else Cost(*self._family.cost)
@@ -274,7 +274,7 @@ def available_reductions(which: str = "all") -> tuple[str, ...]:
 def suitable_reductions(
     asked: str | Sequence[str], estimator: Any
 ) -> tuple[list[Reduction], dict[str, str]]:
-    """Return the reductions of these names, and what keywords leave out, with the reasons.
+    """Return the reductions of these names, and those that keywords leave out, with reasons.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def suitable_reductions(
 
 
 def is_baseline(name: str) -> bool:
-    """Whether a reduction is there to be compared with, and never recommended.
+    """Whether a reduction is a baseline, which is never recommended.
 
     Examples
     --------

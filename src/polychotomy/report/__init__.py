@@ -1,4 +1,4 @@
-"""Pages that need nothing else: which reduction to use, or a paper's figures next to ours.
+"""Self-contained reports: which reduction to use, or a paper's figures next to ours.
 
 Needs the extra ``report``.
 """

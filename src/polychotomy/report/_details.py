@@ -1,4 +1,4 @@
-"""Where the chosen method is wrong, and how well it knows."""
+"""The errors of the chosen method, and the quality of its probabilities."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -46,7 +46,7 @@ def confused_pairs(
 
 
 def details(cells: Sequence[Cell], questions: Questions | None) -> dict[str, Any]:
-    """Return what the page shows of a method on a data set, as JSON can hold it."""
+    """Return what the page shows about a method on a data set, in a form for JSON."""
     counts, classes = confusion(cells), cells[0].classes
     wrong = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)
     # With many classes, those that are most often confused, in the order of the classes.

@@ -1,4 +1,4 @@
-"""How sure the recommendation is: what the report adds to the summary."""
+"""How certain the recommendation is: what the report adds to the summary."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Rival:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What follows from the results.
+    """Conclusions from the results.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Findings:
 
 
 def find(results: Gathered) -> Findings:
-    """Hold every method against the best."""
+    """Compare every method with the best."""
     best, *others = results.ranked
     chosen = next(
         row for row in results.ranked if row.method == results.summary.recommendation.method
@@ -73,7 +73,7 @@ def find(results: Gathered) -> Findings:
 
 
 def sureness(results: Gathered, findings: Findings) -> list[str]:
-    """Return how far the comparison can be trusted, in sentences."""
+    """Return how certain the comparison is, in sentences."""
     if not findings.rivals:
         return ["With a single method no difference can be tested."]
     best = findings.best.method

@@ -1,4 +1,4 @@
-"""The binary problems of the chosen model, and which of them its errors cross."""
+"""The binary problems of the chosen model, and which of them its errors concern."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""``write_report``: from finished cells to one file; and how any page becomes a file."""
+"""``write_report``: write finished cells as an HTML report."""
 
 import os
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ def write_report(
     summary: "Summary | None" = None,
     source: Source | None = None,
 ) -> Path:
-    """Write a page that says which reduction to use, and how sure that is.
+    """Write a page that recommends a reduction, with the evidence.
 
     One HTML file that needs nothing else: what to use and why; how sure that is; a table; plots;
     and of the chosen method the problems, confusions, calibration, and what a reject threshold

@@ -1,4 +1,4 @@
-"""The order of the classes: as given, as an ordered categorical has it, or found in the data."""
+"""The order of the classes: given, of an ordered categorical, or found in the data."""
 
 from collections.abc import Hashable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What one-vs-one would cost where there are many classes, by a problem that is tried."""
+"""The cost of one-vs-one with many classes, estimated from one problem."""
 
 import pickle
 from time import perf_counter
@@ -13,7 +13,7 @@ from polychotomy.codes import Code
 
 
 def refuse_pairs(code: Code, estimator: Any, X: Any, y: Indices | None) -> None:
-    """Raise ValueError for one-vs-one with many classes, and say what it would cost.
+    """Raise ValueError for one-vs-one with many classes, with an estimate of its cost.
 
     Parameters
     ----------

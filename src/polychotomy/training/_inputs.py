@@ -37,7 +37,7 @@ _BLOCK = 1024
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """What a classifier is trained on, checked.
+    """Validated training data.
 
     Attributes
     ----------

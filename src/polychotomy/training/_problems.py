@@ -1,4 +1,4 @@
-"""The values that training takes and gives: problems, trained problems, held-out outputs."""
+"""The values of training: problems, trained problems, held-out outputs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Problems:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """What training cost, counted.
+    """The cost of training, counted.
 
     Attributes
     ----------
@@ -114,17 +114,17 @@ class Trainer(Protocol):
 
     @property
     def distinct(self) -> DistinctProblems:
-        """Which problems are the same: those that are trained."""
+        """The distinct problems, which are trained."""
         ...
 
     @property
     def says(self) -> tuple[Says, ...]:
-        """What the outputs of each distinct problem are."""
+        """The kind of outputs of each distinct problem."""
         ...
 
     @property
     def n_tasks(self) -> int:
-        """How many tasks it reports for each part of the samples."""
+        """Number of tasks that it reports for each part of the samples."""
         ...
 
     def train(

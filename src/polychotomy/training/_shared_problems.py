@@ -1,4 +1,4 @@
-"""Trained problems that outlive one classifier, for all reductions that ask the same."""
+"""Trained problems that are shared by several classifiers."""
 
 import pickle
 from collections import OrderedDict
@@ -21,7 +21,7 @@ active_problems: ContextVar["ProblemStore | None"] = ContextVar("problem_store",
 
 @contextmanager
 def shared_problems(max_bytes: int = _LARGEST) -> Iterator[None]:
-    """Train a binary problem once that several classifiers trained within this context share.
+    """Train binary problems once that several classifiers within this context have in common.
 
     Problems are the same if their learners have the same parameters, seeds included, and see the
     same samples on the same sides with the same weights; all are compared by content. Seeds do not
@@ -121,5 +121,5 @@ def _hash(value: Any) -> str | None:
 
 
 def size_of(trained: Any) -> int:
-    """Return about how many bytes something trained has."""
+    """Return an estimate of the size of a trained object in bytes."""
     return len(pickle.dumps(trained, protocol=pickle.HIGHEST_PROTOCOL))

@@ -1,4 +1,4 @@
-"""What agreement is worth: what shuffled figures would give, and the order of the methods."""
+"""Agreement compared with shuffled figures, and the order of the methods."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _SHUFFLES = 2000
 
 @dataclass(frozen=True)
 class Agreement:
-    """How many figures agree, and what that is worth.
+    """How many figures agree, and how many would by chance.
 
     Attributes
     ----------

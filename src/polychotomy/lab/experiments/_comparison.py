@@ -1,4 +1,4 @@
-"""Figures table by table: how many agree, and the statistics that the papers make of a table."""
+"""Figures table by table: how many agree, and the papers' statistics of a table."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ class Comparison:
 
     @property
     def judged(self) -> tuple[Figure, ...]:
-        """The figures of which it can be said whether they agree."""
+        """The figures that are judged."""
         return tuple(figure for figure in self.figures if figure.agrees is not None)
 
     @property
@@ -95,7 +95,7 @@ class Comparison:
 
     @property
     def words(self) -> str:
-        """How many agree of how many, and of how many that cannot be said."""
+        """How many figures agree, and how many are not judged."""
         n, more = len(self.judged), len(self.figures) - len(self.judged)
         why = "times, parts of the folds, or nothing published"
         if not n:
@@ -108,7 +108,7 @@ class Comparison:
 
     @property
     def rank_words(self) -> list[str]:
-        """What :func:`rank_statistics` finds, of ours and of theirs; nothing where it has none."""
+        """The results of :func:`rank_statistics` for our figures and the published ones, if any."""
         found = {
             whose: rank_statistics(self.figures, theirs=whose == "theirs")
             for whose in ("ours", "theirs")

@@ -1,4 +1,4 @@
-"""What the papers published: every table of the five, cell by cell, as it was printed.
+"""The published tables of the five papers, cell by cell, as printed.
 
 Figures to compare one's own with, in one form for all papers. Printed values are kept even where
 they look wrong; a note then says why.
