@@ -159,6 +159,10 @@ def test_the_readme_quotes_what_was_measured():
     assert f"in {row['fit_theirs']:.1f} and {row['predict_theirs']:.1f}, with the same" in text
     assert row["agreement"] == 1
     cases = stored("gpu")["cases"]
+    assert f"samples train in {cases['mnist one_vs_rest']['seconds']:.2f} seconds on one" in text
+    search = cases["mnist, 12 points in ten folds"]["seconds"]
+    assert f"a search of 12 points in ten folds takes {search:.1f} (" in text
+    cases = stored("gpu")["cases"]
     assert f"train in {cases['mnist one_vs_rest']['seconds']:.2f} seconds on one H200" in text
     points = cases["mnist, 12 points in ten folds"]["seconds"]
     assert f"a search of 12 points in ten folds takes {points:.1f}" in text
