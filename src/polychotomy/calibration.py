@@ -166,7 +166,7 @@ def choose_calibration(calibration: object, said: Any, in_batches: bool = False)
         A name of ``CALIBRATIONS``, ``"none"`` for the learner's own probabilities, or ``"auto"``:
         these where they are trusted, and ``"sigmoid"`` otherwise.
     said : Says
-        What the learner's outputs are.
+        The kind of outputs of the learner.
     in_batches : bool, default=False
         Whether it learns in batches, without outputs to calibrate on: ``"auto"`` then takes its own
         probabilities, if it has any.

@@ -93,7 +93,7 @@ def query(
     X_pool : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         Samples without labels.
     n_queries : int, default=1
-        How many to return.
+        Number of samples to return.
     strategy : str, default="lead"
         ``"lead"`` prefers the smallest difference of the two largest outputs, ``"boundary"`` the
         smallest |F_r| (of codes and trees, see the notes), ``"least_confident"`` the smallest
@@ -104,7 +104,7 @@ def query(
         each query is the sample farthest from those chosen before. With 1 they are simply the
         best samples.
     random_state : int, RandomState instance or None, default=None
-        For ``"random"``.
+        Seed for ``"random"``.
 
     Returns
     -------

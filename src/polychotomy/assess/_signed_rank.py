@@ -53,9 +53,9 @@ def bayesian_signed_rank(
     rope : float, default=0.01
         Differences up to this count as none; 0.01 is one point of error.
     n_draws : int, default=20000
-        Draws of the weights.
+        Number of draws from the posterior.
     random_state : int, RandomState instance or None, default=0
-        Draws them.
+        Seed of the draws.
 
     References
     ----------

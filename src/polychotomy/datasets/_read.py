@@ -60,7 +60,7 @@ def read(
         Columns of text, which :func:`make_preprocessor` turns into frequencies of their words, or
         of sequences of up to four characters.
     encoding : str, default="utf-8"
-        Of files of text.
+        Encoding of text files.
     header : bool, default=True
         Whether the first line of a text or Excel file names the columns. If not, they are called
         x1, x2, …
@@ -139,7 +139,7 @@ def read_features(
     target : str or None
         The column of the labels, which a file without a header may lack.
     encoding : str
-        Of files of text.
+        Encoding of text files.
     header : bool or sequence of str
         Whether the first line names the columns; if not, their names may be given.
     sparse : int or None

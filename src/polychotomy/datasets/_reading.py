@@ -25,7 +25,7 @@ class Reading:
     text : mapping of str to {"words", "chars"}
         Columns of text, and what is counted in them.
     encoding : str
-        Of text files.
+        Encoding of text files.
     header : bool or tuple of str
         Whether the first line names the columns; if not, their names may be given.
     kept : tuple of str

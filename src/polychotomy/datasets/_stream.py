@@ -45,11 +45,11 @@ class Stream:
     target : str
         The column of the labels.
     reading : dict
-        What :func:`read_features` needs to read more samples in the same way.
+        Options for :func:`read_features` to read more samples in the same way.
     remarks : list of str
-        What was left out or converted.
+        Remarks on what was left out or converted.
     size : int
-        Most rows of a block.
+        Maximum number of rows of a block.
     """
 
     source: Blocks
@@ -133,7 +133,7 @@ def stream(
     target, drop, nominal, encoding, header
         As in :func:`read`.
     size : int, default=65536
-        Most rows of a block.
+        Maximum number of rows of a block.
 
     Returns
     -------
@@ -193,7 +193,7 @@ class ArrayStream:
     counts : ndarray of shape (n_classes,)
         Samples of each class.
     size : int
-        Most rows of a block.
+        Maximum number of rows of a block.
     """
 
     X: Any

@@ -19,7 +19,7 @@ def best_classes(outputs: ArrayLike, code: Code, rule: str, n_best: int) -> tupl
     rule : str
         As in :func:`decode`.
     n_best : int
-        How many classes.
+        Number of classes to return.
 
     Returns
     -------

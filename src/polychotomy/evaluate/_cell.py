@@ -47,13 +47,13 @@ class Cell:
         CPU time of training and of predicting the classes of the test part, on one thread. Without
         preprocessing and tuning.
     chosen : mapping
-        What was settled on the way: tuned parameters, decoder, method for probabilities.
+        Choices made in training: tuned parameters, decoder, method for probabilities.
     versions : mapping
-        Of polychotomy, scikit-learn, numpy and python.
+        Versions of polychotomy, scikit-learn, numpy and python.
     key : str
         A hash of all that determines the result.
     cost : Cost or None
-        What it cost, counted; None if that is unknown.
+        The cost, counted; None if unknown.
     """
 
     data_set: str

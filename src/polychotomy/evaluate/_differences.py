@@ -35,11 +35,11 @@ class Differences:
     ranks : mapping of str to float
         Average ranks over the data sets; on a single one the ranks there.
     pvalues : mapping of str to float
-        Of each method being worse than the best; 1 for the best.
+        p-value of each method being worse than the best; 1 for the best.
     worse : frozenset of str
         The methods that are significantly worse than the best.
     test : str
-        Which test it was, in a sentence.
+        The test, in a sentence.
     worse_on : mapping of str to int or None
         Over several data sets, on how many of them a method is significantly worse; None on one.
     """

@@ -43,11 +43,11 @@ class Recommendation(Differences):
         The method to use.
     reason : Reason
     prefer : {"balanced", "accuracy", "cost"}
-        What was asked for.
+        The preference that was given.
     costs : mapping of str to Cost or None
-        What each method costs, None if unknown.
+        The cost of each method, None if unknown.
     scoring : str
-        What the score is called.
+        Name of the score.
     experience : str
         What reductions did on other data sets with the same binary learners, "" where that is
         unknown. It decides nothing.
@@ -154,14 +154,14 @@ def recommend(
     several data sets by the ranks of the mean scores.
 
     The cost of a method is the number of binary problems trained, then the number of questions
-    asked about a sample: both are counted, and times decide nothing. The learner's own multi-class
+    asked about a sample: both are counted, and times are not used. The learner's own multi-class
     form counts as one problem. Baselines are never recommended.
 
     Parameters
     ----------
     cells : iterable of Cell
-        Of one comparison: a single cell for each data set, method and fold. Methods that lack folds
-        or data sets take no part.
+        Cells of one comparison: one for each data set, method and fold. Methods that lack folds
+        or data sets are ignored.
     prefer : {"balanced", "accuracy", "cost"}, default="balanced"
         ``"accuracy"`` takes the best score. ``"cost"`` takes the cheapest method that is not
         significantly worse. ``"balanced"`` does so only among those whose mean score is within
@@ -169,7 +169,7 @@ def recommend(
     alpha : float, default=0.05
         Significance level of the one-sided test.
     scoring : str, default="accuracy"
-        What the score is called.
+        Name of the score.
 
     Returns
     -------

@@ -23,7 +23,7 @@ class Samples:
     Attributes
     ----------
     name : str
-        What it is called in tables.
+        Name in tables.
     data : {DataFrame, sparse array} of shape (n_samples, n_features)
         Features, as :func:`polychotomy.datasets.make_preprocessor` takes them.
     y : ndarray of shape (n_samples,)

@@ -36,7 +36,7 @@ class Progress:
     seconds_left : float or None
         As long as the rest takes if it goes on as it went; None before the first cell.
     last : Cell, Failure or None
-        What was finished last.
+        The last finished cell.
     """
 
     done: int
@@ -74,7 +74,7 @@ class Schedule:
         As :class:`Preparation` does it, or with the indicators of nominal values standardised as
         well, or not at all.
     seed : int, default=0
-        Draws folds, random codes and what is random in the learners.
+        Seed of folds, random codes and learners.
     class_order : "data" or None, default=None
         Whether methods given by name order the classes by their training samples, see
         :class:`~polychotomy.CodeClassifier`; otherwise their order is that of the data set.
@@ -84,7 +84,7 @@ class Schedule:
     tasks : tuple of Task
         The cells, in the order in which they are computed.
     remarks : tuple of str
-        What to know about classes that are too small for the protocol.
+        Remarks on classes that are too small for the protocol.
 
     Raises
     ------

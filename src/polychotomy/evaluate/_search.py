@@ -92,7 +92,7 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ``"greedy"`` uses :class:`~polychotomy.GreedySearchCV`, which starts on a few samples if
         there are many; a dictionary of lists is a grid search.
     prefer : {"balanced", "accuracy", "cost"}, default="balanced"
-        What to recommend, see :func:`~polychotomy.evaluate.recommend`.
+        How to weigh score and cost, see :func:`~polychotomy.evaluate.recommend`.
     preparation : "standard" or None, default="standard"
         With ``"standard"``, arrays, sparse matrices and data frames are prepared within each fold
         by :class:`~polychotomy.evaluate.Preparation`. Kernels and texts are not changed, and

@@ -43,7 +43,7 @@ class Row:
     worse_on : int
         Over several data sets, on how many of them it is significantly worse than the best of all.
     cost : Cost or None
-        What it costs, counted; None if that is unknown.
+        The cost, counted; None if unknown.
     """
 
     method: str
@@ -77,7 +77,7 @@ class Summary:
     recommendation : Recommendation
         The method to use, and why.
     how_sure : str
-        Which test was made.
+        The test that was used.
     """
 
     tables: Mapping[str, tuple[Row, ...]]
@@ -107,11 +107,11 @@ def summarise(cells: Iterable[Cell], *, alpha: float = 0.05, prefer: str = "bala
     Parameters
     ----------
     cells : iterable of Cell
-        Of one comparison, see :func:`comparisons`: a single cell for each data set, method, fold.
+        Cells of one comparison, see :func:`comparisons`: one for each data set, method, fold.
     alpha : float, default=0.05
         Significance level.
     prefer : {"balanced", "accuracy", "cost"}, default="balanced"
-        What is recommended, see :func:`recommend`.
+        How to recommend a method, see :func:`recommend`.
 
     Returns
     -------

@@ -43,7 +43,7 @@ class Tuner:
     n_folds : int
         Stratified folds within the training samples, drawn by the task's seed.
     scoring : str, callable or None
-        What is optimised; None for the accuracy.
+        The score to optimise; None for the accuracy.
     error_score : "raise" or float
         As in scikit-learn's searches.
     as_published : bool
@@ -135,9 +135,9 @@ class Task:
     key : str
         A hash of its content, or any text that is unique among the tasks in memory.
     tuner : Tuner or None
-        How its method is tuned.
+        The tuning of its method.
     scorer : callable or None
-        What is scored besides errors; None unless the task lives in memory.
+        A scorer besides the error; only for tasks in memory.
     fit_params, score_params : mapping
         Further arguments of ``fit`` and of the scorer, of tasks in memory.
     """
@@ -216,7 +216,7 @@ class TrainedMethod:
     tuned : mapping
         The parameters that were tuned.
     seconds : float
-        How long that took.
+        Seconds that it took.
     """
 
     estimator: Any

@@ -31,7 +31,7 @@ class StumpBoosting(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_rounds : int, default=500
-        Most stumps; fewer if none is better than chance.
+        Maximum number of stumps; fewer if none is better than chance.
     one_sided : bool, default=False
         Whether stumps can only answer the second class up to their threshold and the first beyond,
         so that α ≤ 0 and f falls with every feature.

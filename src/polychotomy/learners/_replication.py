@@ -237,7 +237,7 @@ def resolve_extension(extension: Any, classes: NDArray[Any], rng: Any) -> Array:
         As in :class:`Concatenated`.
     classes : ndarray of shape (n_classes,)
     rng : RandomState
-        Draws random codes.
+        Generator for random codes.
 
     Returns
     -------

@@ -62,7 +62,7 @@ class Readout:
     nodes : tuple of Node
         The nodes that they belong to; a single one for a flat code.
     distinct : DistinctProblems
-        Which problem is which distinct one.
+        The distinct problem of each problem.
     says : tuple of Says
         Of each distinct problem: the learner's loss, and the kinds of output that it offers.
     rules : tuple of str
@@ -76,13 +76,13 @@ class Readout:
     kinds : tuple of str
         The kind of output of each distinct problem that its calibration reads.
     methods : tuple of str or None
-        How the probabilities of each node's children are solved for.
+        Method for the probabilities of each node's children.
     calibrators : tuple of Calibrator or None
         Of each distinct problem, None where its own probabilities are used.
     counts : ndarray of shape (n_distinct,) or None
         Total weight of each problem's samples.
     path : {"recursive", "most_probable", "least_squares", "ddag"}
-        How the nodes of a structure are put together.
+        How the nodes of a structure are combined.
     shared : bool
         Whether all problems have one calibrator.
     n_jobs : int or None

@@ -17,7 +17,7 @@ class Scale:
     start : float, default=1.0
         Where to begin.
     simpler : {"smaller", "larger"}, default="smaller"
-        Which of two values with the same score to prefer.
+        Which of two values with equal scores to prefer.
     value : callable, optional
         Turns a position on the scale into the parameter's value; by default the position itself.
 

@@ -107,7 +107,7 @@ def linkage(
     y : array-like of shape (n_samples,)
         Labels.
     distance : str or callable, default="auto"
-        Between classes, see :func:`class_distances`.
+        Distance between classes, see :func:`class_distances`.
     method : {"single", "complete", "average", "weighted"}, default="single"
         Linkage method, the distance between groups of classes; see
         :func:`scipy.cluster.hierarchy.linkage`. The default gives the trees of Mills' figures.
@@ -162,7 +162,7 @@ def order_classes(
     y : array-like of shape (n_samples,)
         Labels.
     distance : str or callable, default="auto"
-        Between classes, see :func:`class_distances`.
+        Distance between classes, see :func:`class_distances`.
     sample_weight : array-like of shape (n_samples,), optional
         Weights, see :func:`class_distances`.
 

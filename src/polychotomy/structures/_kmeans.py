@@ -40,8 +40,8 @@ def kmeans(
     y : array-like of shape (n_samples,)
         Labels.
     width : int, default=16
-        Most children of a node, at least 2. With 2 all nodes are binary; with as many as there are
-        classes the structure is a flat one-vs-rest code.
+        Maximum number of children, at least 2. With 2 all nodes are binary; with one for each
+        class the structure is a flat one-vs-rest code.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the samples in the means.
     random_state : int, RandomState instance or None, default=0

@@ -51,7 +51,7 @@ def resolve_structure(
     y : ndarray of shape (n_samples,), or None
         Class indices; None for one sample of each class.
     distance : str or callable
-        Between classes, see :func:`class_distances`.
+        Distance between classes, see :func:`class_distances`.
     sample_weight : array-like of shape (n_samples,), or None
     pairwise : bool
         Whether X is a precomputed kernel.

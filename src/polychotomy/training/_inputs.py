@@ -47,7 +47,7 @@ class TrainingData:
     classes : ndarray of shape (n_classes,)
         The labels.
     order : list or None
-        What the labels say about the order of the classes, None if nothing.
+        Order of the classes by the labels, None if they have none.
     weight : ndarray of shape (n_samples,) or None
         Weights of the samples, those of their classes included.
     """

@@ -34,7 +34,7 @@ class JointlyTrained:
     Attributes
     ----------
     model : object
-        What ``fit_joint`` returned.
+        The result of ``fit_joint``.
     counts : Counts
     """
 

@@ -27,7 +27,7 @@ class Problems:
     nodes : tuple of Node
         The nodes that they belong to; a single one for a flat code.
     names : sequence of str
-        What each problem asks, in words.
+        Each problem in words.
     """
 
     classes: NDArray[Any]

@@ -74,7 +74,7 @@ class SeparateTrainer:
         The same for a problem in whatever code it occurs.
     n_jobs : int or None
     says, n_tasks
-        What the outputs of each distinct problem are, and how many of them there are.
+        The kind of outputs of each distinct problem, and the number of these problems.
     """
 
     learners: tuple[Learner, ...]

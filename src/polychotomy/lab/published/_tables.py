@@ -65,7 +65,7 @@ class PublishedCell:
         As printed, with the decoder, solution method or learner where a table has several; empty
         in tables of data sets. Two methods that are compared are joined by ``" vs. "``.
     quantity : str
-        What was measured, and its unit.
+        The quantity and its unit.
     value, spread : float
         As printed; NaN where nothing was printed.
     decimals : int
@@ -82,7 +82,7 @@ class PublishedCell:
         For bounds of a difference, which of the two methods is marked as better: ``"first"``,
         ``"second"`` or neither.
     note : str
-        What looks wrong in the printed value, or has to be known with it.
+        Remarks on a printed value that looks wrong.
     """
 
     paper: str
