@@ -69,6 +69,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "Polychotomy"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(HERE / "search_scorer.js")
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False

@@ -56,12 +56,14 @@ def draw_tree() -> None:
     display.figure_.savefig(FOLDER / "tree.png", dpi=110)
 
 
-def draw_overview() -> None:
+def draw_overview(narrow: bool = False) -> None:
     """Draw what the library does: classes, a code, binary problems, and the way back."""
     X, y = make_blobs(240, centers=[(-2, -1.2), (2, -1.4), (0, 2.2), (0, 0)], random_state=3)
     classifier = CodeClassifier(SVC(gamma=0.5), code="one_vs_rest").fit(X, y)
-    figure = plt.figure(figsize=(13, 3.3), layout="constrained")
-    parts = figure.subfigures(1, 4, width_ratios=[1, 0.8, 1.15, 1])
+    figure = plt.figure(figsize=(6, 6.2) if narrow else (13, 3.3), layout="constrained")
+    widths = None if narrow else [1, 0.8, 1.15, 1]
+    shape = (2, 2) if narrow else (1, 4)
+    parts = list(figure.subfigures(*shape, width_ratios=widths).flat)
     titles = ["four classes", "a code", "binary problems", "class, or “?”"]
     for number, (part, title) in enumerate(zip(parts, titles, strict=True), start=1):
         part.suptitle(f"{number}. {title}", fontsize=12)
@@ -89,7 +91,7 @@ def draw_overview() -> None:
     for mark in display.ax_.texts:  # a "?" on the border would be cut
         at = zip(mark.get_position(), limits, strict=True)
         mark.set_visible(all(a + 0.3 < x < b - 0.3 for x, (a, b) in at))
-    figure.savefig(FOLDER / "overview.png", dpi=120)
+    figure.savefig(FOLDER / f"overview{'-narrow' * narrow}.png", dpi=120)
 
 
 def draw_architecture() -> None:
@@ -115,5 +117,6 @@ def draw_architecture() -> None:
 if __name__ == "__main__":
     draw_architecture()
     draw_overview()
+    draw_overview(narrow=True)
     draw_codes()
     draw_tree()
