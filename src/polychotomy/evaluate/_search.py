@@ -81,7 +81,8 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ``"standard"`` is one-vs-rest, one-vs-one, a random code, a BCH code, a tree, the learner's
         own multi-class form where it has one, and the majority baseline; ``"all"`` is everything
         that suits the estimator, with all decoders. Where `scoring` uses probabilities, both try
-        several methods for these.
+        several methods for these; otherwise, from 100 classes on, the decoder "class_means" where
+        it helps linear learners.
     scoring : str, callable or None, default=None
         As in scikit-learn's searches; None for the accuracy.
     cv : int, cross-validation generator or iterable, default=5
