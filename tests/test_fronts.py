@@ -4,11 +4,12 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 from typer.testing import CliRunner
 
-from polychotomy import ReductionSearchCV, datasets
+from polychotomy import ReductionSearchCV, SharedLinear, datasets
 from polychotomy.cli._app import app
 from polychotomy.evaluate import Samples, Schedule, recommend
 from polychotomy.report._page import page_contents
@@ -65,3 +66,19 @@ def test_all_fronts_agree_whatever_the_load(load, name, seed, tmp_path):
     assert len(set(found.values())) == 1, found
     first = SEEN.setdefault((name, seed), found["compare"])
     assert found["compare"] == first
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:Calibration by:UserWarning")
+def test_fronts_agree_on_many_classes():
+    """With 100 classes or more, all of them try the class means of linear learners."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(100), 6)
+    X = 3 * rng.normal(size=(100, 3))[y] + rng.normal(size=(600, 3))
+    search = ReductionSearchCV(SharedLinear(), random_state=0, cv=2).fit(X, y)
+    options = {"bases": ["polychotomy.SharedLinear"], "protocol": "cv2", "seed": 0}
+    cells, _ = Schedule(Samples.make("many", X, y), **options).run()
+    advice = recommend(cells)
+    assert advice.method == search.best_reduction_ == "one_vs_rest:class_means"
+    assert advice.words == search.recommendation_.words
+    assert search.best_estimator_[-1].decoder_ == "class_means"

@@ -224,6 +224,7 @@ def test_the_names_of_reductions():
         "Scale",
         "available_bases",
         "available_reductions",
+        "class_means_rows",
         "is_baseline",
         "make_base",
         "suitable_reductions",

@@ -80,6 +80,7 @@ def test_scores_are_those_of_cross_validation(blobs):
     X, y = blobs
     folds = StratifiedKFold(3, shuffle=True, random_state=4)
     rows = ["one_vs_rest", "one_vs_rest:hamming", "bch:probability:inverse", "ddag::None"]
+    rows += ["bch:class_means", "one_vs_rest:class_means:None"]
     search = ReductionSearchCV(SVC(), rows, cv=folds, random_state=0).fit(X, y)
     for row, params in zip(rows, search.cv_results_["params"], strict=True):
         alone = Reduction.of(row).make(SVC(), random_state=0)  # no random code among them
@@ -109,7 +110,8 @@ def test_each_problem_is_trained_once_per_fold_and_decoders_not_at_all(blobs):
     rows = [f"{name}:*" for name in NAMES]
     options = {"cv": folds, "refit": False, "preparation": None}
     search = ReductionSearchCV(Counting(), rows, **options).fit(X, y)
-    assert len(search.cv_results_["params"]) == 3 * len(RULES) + 1 + 2  # ddag for pairs only
+    # class means of the linear learner; ddag for pairs only
+    assert len(search.cv_results_["params"]) == 3 * (len(RULES) + 1) + 1 + 2
     tried = set(of(search, "n_problems"))  # "auto" is the loss; for pairs votes
     assert {"one_vs_one:logistic", "one_vs_rest:votes", "exhaustive:votes"} <= tried
     assert not {"one_vs_one:votes", "one_vs_rest:logistic", "exhaustive:logistic"} & tried

@@ -5,8 +5,8 @@ from sklearn.linear_model import RidgeClassifier
 
 from polychotomy import SharedLinear, make_code
 from polychotomy.codes import Targets
-from polychotomy.linear import _column_training, _least_squares_fit
-from polychotomy.structures import balanced, chain, lay_out
+from polychotomy.linear import _column_training, _least_squares_fit, _scatter
+from polychotomy.structures import balanced, chain, from_code, lay_out
 
 
 def _samples(n, d, k, offset=0.0):
@@ -28,6 +28,26 @@ def _check(model, X, targets, C=1.0, weight=None, **options):
         atol = 1e-7 * np.abs(expected).max()
         np.testing.assert_allclose(model.weights_[:, s], expected, rtol=0, atol=atol)
         np.testing.assert_allclose(model.intercept_[s], intercept, atol=1e-9)
+
+
+def _wide(classes):
+    """Return a tree of nodes with several children, each of them against the rest."""
+    rows = [list(classes)[i : i + 4] for i in range(0, len(classes), 4)]
+    nodes = [from_code(make_code("one_vs_rest", 4), row) for row in rows]
+    return from_code(make_code("one_vs_rest", len(nodes)), nodes)
+
+
+def _counted_rows(monkeypatch):
+    """Return a list to which the number of samples of each product is appended."""
+    rows = []
+    plain = _scatter.Scatter.of.__func__
+
+    def counting(cls, X, weight, *, centred):
+        rows.append(X.shape[0])
+        return plain(cls, X, weight, centred=centred)
+
+    monkeypatch.setattr(_scatter.Scatter, "of", classmethod(counting))
+    return rows
 
 
 @pytest.mark.parametrize(("n", "d"), [(90, 7), (30, 50), (24, 9)])
@@ -70,19 +90,39 @@ def test_the_problems_of_a_tree_of_many_classes(build, weights):
     _check(model, X, targets, 0.3, class_weight=weights)
 
 
+@pytest.mark.parametrize("weights", [None, "balanced"])
+@pytest.mark.parametrize("build", [chain, balanced, _wide])
+def test_folds_of_a_tree_without_room_for_the_scatter_of_each_class(monkeypatch, build, weights):
+    monkeypatch.setattr(_least_squares_fit, "_MOST_SCATTER_ENTRIES", 0)
+    X, y = _samples(180, 8, 12, offset=3.0)
+    whole = Targets(lay_out(build(range(12)), {c: c for c in range(12)})[0], y)
+    folds = [np.flatnonzero(np.arange(180) // 12 % 3 != f) for f in range(3)]
+    parts = [whole, *(whole.restricted(fold) for fold in folds)]
+    targets = np.hstack([part.block(slice(None)) for part in parts])
+    weight = np.random.default_rng(1).integers(0, 3, 180).astype(float)
+    if weights is None:
+        model = SharedLinear(C=0.3).fit_joint(X, targets, sample_weight=weight)
+        _check(model, X, targets, 0.3, weight)
+    else:
+        model = SharedLinear(C=0.3, class_weight=weights).fit_joint(X, targets)
+        _check(model, X, targets, 0.3, class_weight=weights)
+
+
+@pytest.mark.parametrize("build", [chain, balanced, _wide])
+def test_a_sample_enters_one_product_however_deep_the_tree_is(monkeypatch, build):
+    X, y = _samples(240, 5, 40)
+    rows = _counted_rows(monkeypatch)
+    targets = lay_out(build(range(40)), {c: c for c in range(40)})[0][y]
+    SharedLinear().fit_joint(X, targets)
+    assert sum(rows) == 240
+
+
 def test_folds_and_classes_cost_one_product_of_each_sample(monkeypatch):
     X, y = _samples(90, 7, 5)
     whole = Targets(make_code("one_vs_one", 5).matrix, y)
     folds = [np.flatnonzero(np.arange(90) // 6 % 3 != f) for f in range(3)]
     parts = [whole, *(whole.restricted(fold) for fold in folds)]
-    rows = []
-    plain = _least_squares_fit.Scatter.of.__func__
-
-    def counting(cls, X, weight, *, centred):
-        rows.append(X.shape[0])
-        return plain(cls, X, weight, centred=centred)
-
-    monkeypatch.setattr(_least_squares_fit.Scatter, "of", classmethod(counting))
+    rows = _counted_rows(monkeypatch)
     SharedLinear().fit_joint(X, np.hstack([part.block(slice(None)) for part in parts]))
     assert sum(rows) == 90
     assert len(rows) == 15
@@ -92,6 +132,7 @@ def test_folds_and_classes_cost_one_product_of_each_sample(monkeypatch):
     ("module", "name", "value"),
     [
         (_least_squares_fit, "_BLOCK_ENTRIES", 20),
+        (_scatter, "_BLOCK_ENTRIES", 20),
         (_least_squares_fit, "_MOST_SCATTER_ENTRIES", 0),
     ],
 )

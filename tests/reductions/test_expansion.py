@@ -7,7 +7,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from polychotomy import CodeClassifier
-from polychotomy.reductions import Expansion, untrained
+from polychotomy.reductions import Expansion, suitable_reductions, untrained
 
 METHODS = ("auto", "least_squares", "kullback_leibler", "inverse", "votes")
 
@@ -81,6 +81,30 @@ def test_scores_by_probability_try_methods():
     assert "no probabilities" in skipped["native"]
     decoders = {name for name in expand("all")[0] if name.startswith("bch:")}
     assert {"bch:linear", "bch:probability:least_squares"} <= decoders
+
+
+@pytest.mark.parametrize("which", ["standard", "all"])
+@pytest.mark.parametrize(
+    ("estimator", "codes"),
+    [
+        (RidgeClassifier(), {"one_vs_rest", "dense_random"}),
+        (LogisticRegression(), {"dense_random"}),
+        (DecisionTreeClassifier(), set()),
+    ],
+)
+def test_class_means_are_tried_where_they_help(which, estimator, codes):
+    """All fronts have the same rows: names for tables, and the rows of a search."""
+
+    def means(rows):
+        return {str(row) for row in rows if str(row).endswith(":class_means")}
+
+    expected = {f"{code}:class_means" for code in codes}
+    for k, wanted in ((100, expected), (99, set())):
+        assert means(suitable_reductions(which, estimator, k)[0]) == wanted
+        if which == "standard":
+            assert means(expand(which, estimator, k)[0]) == wanted
+    assert not means(expand("standard", estimator, 100, by_probability=True)[0])
+    assert bool(means(expand(["bch:*"], estimator)[0])) == bool(codes)
 
 
 def test_users_own_classifiers_are_named_and_completed():

@@ -185,7 +185,7 @@ def reductions(draw):
     name = draw(st.sampled_from(available_reductions()))
     methods = METHODS if Reduction(name).has_probability else []
     method = draw(st.sampled_from([None, "auto", "*", *methods]))
-    decoders = [*RULES, *([] if method is None else ["probability"]), "*"]
+    decoders = [*RULES, "class_means", *([] if method is None else ["probability"]), "*"]
     some = decoders if Reduction(name).has_decoder else []
     return Reduction(name, draw(st.sampled_from(["auto", *some])), method)
 

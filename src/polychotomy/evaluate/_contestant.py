@@ -135,14 +135,16 @@ def trained_for(contestants: Sequence[Contestant]) -> Any:
     """Return the untrained classifier that all contestants of one training can be read from.
 
     If they differ in their rules, it has rules that suit every code, so that a contestant whose
-    rules do not suit fails alone.
+    rules do not suit fails alone; class means if one of them needs them, since they are found in
+    training.
     """
     served = clone(contestants[0].classifier)
     rules = {each.rules for each in contestants}
     if len(rules) == 1:
         return served
     if "decoder" in served.get_params(deep=False):
-        served.set_params(decoder="auto")
+        means = any(each is not None and each[0] == "class_means" for each in rules)
+        served.set_params(decoder="class_means" if means else "auto")
     several_ways = len({each[1] for each in rules if each is not None}) > 1
     return served.set_params(probability="auto") if several_ways else served
 
@@ -154,10 +156,12 @@ def name_contestants(
     *,
     tuned: bool = False,
     class_order: str | None = None,
+    n_classes: int = 0,
 ) -> list[Contestant]:
     """Return reductions × bases by their names, with a seed as their random state.
 
-    If they are to be tuned, bases without anything to tune are refused.
+    If they are to be tuned, bases without anything to tune are refused. For `n_classes` see
+    :func:`~polychotomy.reductions.suitable_reductions`.
     """
     if not reductions or not bases:
         raise ValueError("A comparison needs at least one reduction and one base.")
@@ -171,7 +175,7 @@ def name_contestants(
     return [
         Contestant.of(reduction, learner, base, random_state=seed, class_order=class_order)
         for base, learner in learners.items()
-        for reduction in suitable_reductions(reductions, learner)[0]
+        for reduction in suitable_reductions(reductions, learner, n_classes)[0]
     ]
 
 

@@ -133,7 +133,10 @@ class Schedule:
         if named or not ready:
             names = methods if isinstance(methods, str) else named
             tuned = tuner is not None
-            made = name_contestants(names, bases, seed, tuned=tuned, class_order=class_order)
+            n_classes = min((len(s.classes) for s in data_sets), default=0)
+            made = name_contestants(
+                names, bases, seed, tuned=tuned, class_order=class_order, n_classes=n_classes
+            )
             ready = made + ready
             if class_order is None:
                 self.remarks += tuple(_unordered(data_sets, made))

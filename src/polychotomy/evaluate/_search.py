@@ -81,7 +81,8 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         their own estimator. ``"standard"`` is one-vs-rest, one-vs-one, a random code, a BCH code, a
         tree, the learner's own multi-class form if it has one, and the majority baseline; ``"all"``
         is everything that suits the estimator, with all decoders. If `scoring` uses probabilities,
-        both try several methods for them.
+        both try several methods for them; otherwise, from 100 classes on, they also try the decoder
+        ``"class_means"`` with linear learners.
     scoring : str, callable or None, default=None
         As in scikit-learn's searches; by default the accuracy.
     cv : int, cross-validation generator or iterable, default=5

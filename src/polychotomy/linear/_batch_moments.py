@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polychotomy.arrays import Array, Indices, Matrix
-from polychotomy.linear._least_squares_fit import Scatter, Scatters, ScatterSolver
+from polychotomy.linear._least_squares_fit import ScatterSolver
 from polychotomy.linear._linear_problems import LinearProblems
+from polychotomy.linear._scatter import Scatter, Scatters
 
 
 @dataclass(frozen=True, eq=False)

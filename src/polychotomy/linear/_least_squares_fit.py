@@ -7,97 +7,26 @@ scatter S = Σ u (x − m)(x − m)ᵀ, its solution is
     w = Zᵀ a,  (Z Zᵀ + I) a = √u (t − t̄)  for fewer samples than features,
 
 and b = t̄ − m·w; without an intercept m = t̄ = 0. Problems with the same u share S. The scatters of
-different problems are sums over the same parts of the samples, such as classes and folds, so that
-each sample enters one product only. Scatters are merged around their means (Chan, Golub and
-LeVeque, 1979), never subtracted: nothing cancels.
+different problems are sums over the same parts of the samples, such as classes and folds, or the
+nodes of a tree, so that each sample enters one product only. Scatters are merged around their means
+(Chan, Golub and LeVeque, 1979), never subtracted: nothing cancels.
 """
 
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.sparse import issparse
 
 from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.linear._linear_problems import LinearProblems
+from polychotomy.linear._nested_groups import NestedGroups
+from polychotomy.linear._scatter import Scatter, Scatters
 
 _BLOCK_ENTRIES = 2**21
-_BLOCK_GROUPS = 32
 _MOST_SCATTER_ENTRIES = 2**25
-
-
-class Scatter(NamedTuple):
-    """Total weight, mean and scatter around the mean of some samples."""
-
-    weight: float
-    mean: Array
-    matrix: Array
-
-    @classmethod
-    def of(cls, X: Any, weight: Array, *, centred: bool) -> "Scatter":
-        """Return that of all rows of X; around 0 if not `centred`."""
-        total, d = float(weight.sum()), X.shape[1]
-        mean = np.zeros(d)
-        if centred and total > 0:
-            mean = np.asarray(X.T @ weight, dtype=float).ravel() / total
-        matrix = np.zeros((d, d))
-        size = max(256, _BLOCK_ENTRIES // max(1, d))
-        for start in range(0, X.shape[0], size):
-            rows = X[start : start + size]
-            rows = rows.toarray() if issparse(rows) else rows
-            Z = (rows - mean) * np.sqrt(weight[start : start + size, np.newaxis])
-            matrix += Z.T @ Z
-        return cls(total, mean, matrix)
-
-    def plus(self, other: "Scatter", *, centred: bool) -> "Scatter":
-        """Return that of both sets of samples together."""
-        total = self.weight + other.weight
-        if not centred or total == 0:
-            return Scatter(total, self.mean, self.matrix + other.matrix)
-        way = other.mean - self.mean
-        matrix = self.matrix + other.matrix
-        matrix += np.outer(way, way * (self.weight * other.weight / total))
-        return Scatter(total, self.mean + way * (other.weight / total), matrix)
-
-    def times(self, factor: float) -> "Scatter":
-        """Return that of the same samples with other weights."""
-        return Scatter(self.weight * factor, self.mean, self.matrix * factor)
-
-
-class Scatters(NamedTuple):
-    """Total weights, means and scatters of several sets of samples."""
-
-    weights: Array
-    means: Array
-    matrices: Array
-
-    @classmethod
-    def of(cls, parts: list[Scatter]) -> "Scatters":
-        """Return scatters as arrays."""
-        return cls(*(np.array(each) for each in zip(*parts, strict=True)))
-
-    def merged(self, factors: NDArray[Any], *, centred: bool) -> Iterator[Scatter]:
-        """Yield scatters of sets together; `factors` of their weights, a column for each scatter.
-
-        Columns are taken in blocks, which in a tree have many sets in common: one product for all.
-        """
-        size = max(1, min(_BLOCK_GROUPS, _BLOCK_ENTRIES // max(1, self.means.shape[1] ** 2)))
-        for start in range(0, factors.shape[1], size):
-            block = factors[:, start : start + size]
-            used = np.flatnonzero(block.any(axis=1))
-            block = block[used].astype(float)
-            matrices = np.tensordot(block.T, self.matrices[used], 1)
-            for factor, matrix in zip(block.T, matrices, strict=True):
-                weights, means = self.weights[used] * factor, self.means[used]
-                total, mean = float(weights.sum()), np.zeros(means.shape[1])
-                if centred and total > 0:
-                    mean = weights @ means / total
-                    around = (means - mean) * np.sqrt(weights[:, np.newaxis])
-                    matrix = matrix + around.T @ around
-                yield Scatter(total, mean, matrix)
 
 
 def solve_squared(problems: LinearProblems) -> tuple[Array, Array]:
@@ -105,7 +34,8 @@ def solve_squared(problems: LinearProblems) -> tuple[Array, Array]:
     d = problems.X.shape[1]
     W, b = np.zeros((d, problems.n_problems)), np.zeros(problems.n_problems)
     groups = _groups(problems)
-    for group, (used, solver) in zip(groups, _solvers(problems, groups), strict=True):
+    for g, used, solver in _solvers(problems, groups):
+        group = groups[g]
         everything = len(groups) == 1 and len(used) == len(problems.patterns)
         columns = problems.patterns if everything else problems.patterns[np.ix_(used, group)]
         W[:, group], b[group] = solver.by_blocks(columns)
@@ -170,43 +100,46 @@ def _groups(problems: LinearProblems) -> list[Indices]:
 
 def _solvers(
     problems: LinearProblems, groups: list[Indices]
-) -> Iterator[tuple[Indices, GroupSolver]]:
-    """Yield for each group the patterns that take part, and what solves its problems."""
+) -> Iterator[tuple[int, Indices, GroupSolver]]:
+    """Yield each group's number, the patterns that take part, and what solves its problems."""
     d, u = problems.X.shape[1], 2 * problems.weight
     share = problems.pattern_costs(np.array([group[0] for group in groups]))
     sizes = np.bincount(problems.pattern, u > 0, len(problems.patterns)) @ (share > 0)
-    kernel = None
-    if (sizes >= d).any():
-        sums, totals = problems.pattern_sums(u)
-        scatters = _scatters(problems, share[:, sizes >= d], u)
-    if (sizes < d).any():
+    small, large = np.flatnonzero(sizes < d), np.flatnonzero(sizes >= d)
+    if len(small):
         kernel = _LinearKernel(problems, shared=len(groups) > 1 and problems.X.shape[0] <= d)
-    for costs, size in zip(share.T, sizes, strict=True):
-        used = np.flatnonzero(costs)
-        if size < d:
-            assert kernel is not None
-            yield used, _DualSolver(problems, costs[problems.pattern] * u, used, kernel)
-        else:
-            own = sums[used] * costs[used, np.newaxis], totals[used] * costs[used]
-            yield used, ScatterSolver(next(scatters), *own, centred=problems.has_intercept)
+        for g in small.tolist():
+            used = np.flatnonzero(share[:, g])
+            weight = share[problems.pattern, g] * u
+            yield g, used, _DualSolver(problems, weight, used, kernel)
+    if len(large):
+        sums, totals = problems.pattern_sums(u)
+        nested = NestedGroups.of(problems, [groups[g] for g in large], share[:, large])
+        for place, scatter in _scatters(nested, u):
+            g = int(large[place])
+            used = np.flatnonzero(share[:, g])
+            costs = share[used, g]
+            own = sums[used] * costs[:, np.newaxis], totals[used] * costs
+            yield g, used, ScatterSolver(scatter, *own, centred=problems.has_intercept)
 
 
-def _scatters(problems: LinearProblems, share: NDArray[Any], u: Array) -> Iterator[Scatter]:
-    """Yield the scatter of each group; `share` has c / weight of each pattern.
+def _scatters(nested: NestedGroups, u: Array) -> Iterator[tuple[int, Scatter]]:
+    """Yield the number and the scatter of each group.
 
-    Groups are made of parts of the samples, whose scatters are computed once if they fit in memory.
+    Groups are made of parts of the samples. Their scatters are computed once, where they fit in
+    memory and groups are not parts of each other.
     """
+    problems, share = nested.problems, nested.share
     factors, part = np.unique(share, axis=0, return_inverse=True)
-    if len(factors) * problems.X.shape[1] ** 2 > _MOST_SCATTER_ENTRIES:
-        for costs in share.T:
-            weight = costs[problems.pattern] * u
-            yield _scatter(problems, np.arange(len(weight)), weight)
+    fits = len(factors) * problems.X.shape[1] ** 2 <= _MOST_SCATTER_ENTRIES
+    if not fits or nested.work <= problems.X.shape[0] + np.count_nonzero(factors):
+        yield from nested.scatters(u)
         return
     of_sample = part.ravel()[problems.pattern]
     order = np.argsort(of_sample, kind="stable")
     borders = np.searchsorted(of_sample[order], np.arange(1, len(factors)))
     parts = Scatters.of([_scatter(problems, own, u) for own in np.split(order, borders)])
-    yield from parts.merged(factors, centred=problems.has_intercept)
+    yield from enumerate(parts.merged(factors, centred=problems.has_intercept))
 
 
 def _scatter(problems: LinearProblems, samples: Indices, weight: Array) -> Scatter:

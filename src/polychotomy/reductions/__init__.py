@@ -10,6 +10,7 @@ from polychotomy.reductions._bases import available_bases, make_base
 from polychotomy.reductions._registry import (
     Reduction,
     available_reductions,
+    class_means_rows,
     is_baseline,
     suitable_reductions,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "Scale",
     "available_bases",
     "available_reductions",
+    "class_means_rows",
     "is_baseline",
     "make_base",
     "suitable_reductions",

@@ -12,10 +12,15 @@ from polychotomy.classifiers import code_of
 from polychotomy.codes import Code, one_vs_one
 from polychotomy.decoding import RULES, check_one_vs_one
 from polychotomy.errors import CodeError
-from polychotomy.learners import check_learner, minimised_loss
+from polychotomy.learners import additive_kind, check_learner, minimised_loss
 from polychotomy.probability import METHODS, check_method
 from polychotomy.readout import automatic_decoder
-from polychotomy.reductions._registry import ANY, Reduction, available_reductions
+from polychotomy.reductions._registry import (
+    ANY,
+    Reduction,
+    available_reductions,
+    class_means_rows,
+)
 
 _SAME_METHODS = ("prob 1-r", "prob 1-1")
 _PAIR = one_vs_one(2)
@@ -58,6 +63,9 @@ class Expansion:
             usual = isinstance(reductions, str)
             found = self._usual(item, reductions, skipped) if usual else self._all(item, skipped)
             rows |= {str(row): row for row in found}
+        if isinstance(reductions, str) and not self.by_probability:
+            means = class_means_rows(check_learner(self.estimator), len(self.classes))
+            rows |= {str(row): row for row in means}
         if not rows and not own:
             reasons = " ".join(skipped.values())
             raise ValueError(
@@ -108,11 +116,13 @@ class Expansion:
         """Return all decoders that differ from each other."""
         if not asked.has_decoder or code.n_classes == 2:
             return ["auto"]
-        loss = minimised_loss(check_learner(self.estimator))
+        learner = check_learner(self.estimator)
+        loss = minimised_loss(learner)
         rules = [rule for rule in RULES if rule != automatic_decoder(code, loss)]
         if not code.is_one_vs_one:
             rules.remove("ddag")
-        return ["auto", *rules, "probability"]
+        means = ["class_means"] if additive_kind(learner) == "linear" else []
+        return ["auto", *rules, *means, "probability"]
 
     def _code(self, name: str, classifier: Any, skipped: dict[str, str]) -> Code | None:
         """Return the code, or None with the reason; of classifiers without one, that of a pair.

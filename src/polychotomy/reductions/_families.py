@@ -9,6 +9,8 @@ from typing import Any
 
 from polychotomy.reductions._bases import make_base
 
+_MANY_CLASSES = 100
+
 
 @dataclass(frozen=True)
 class Family:
@@ -139,3 +141,18 @@ def why_no_kernel(estimator: Any) -> str:
                 f"it: KernelSBCClassifier knows no other. Got {given[name]!r}."
             )
     return ""
+
+
+def means_help(estimator: Any, n_classes: int) -> tuple[str, ...]:
+    """Return the codes that the decoder "class_means" may read better than their own rule.
+
+    With many classes a linear learner cannot separate the sides of a dense code, nor one class from
+    the rest by least squares, but its outputs still differ between classes. One-vs-rest by another
+    loss loses by the means.
+    """
+    from polychotomy.learners import additive_kind, minimised_loss
+
+    if n_classes < _MANY_CLASSES or additive_kind(estimator) != "linear":
+        return ()
+    squared = minimised_loss(estimator) == "squared"
+    return ("one_vs_rest", "dense_random") if squared else ("dense_random",)

@@ -15,6 +15,7 @@ from polychotomy.reductions._families import (
     make_majority,
     make_native,
     make_single_call,
+    means_help,
     why_no_kernel,
     why_not_native,
     why_not_single,
@@ -125,7 +126,7 @@ class Reduction:
             raise ValueError(
                 f"The reduction {self.name!r} has no decoder to choose. Got {self.decoder!r}."
             )
-        decoders = [*RULES, "probability", "auto"]
+        decoders = [*RULES, "class_means", "probability", "auto"]
         if self.decoder not in (*decoders, ANY):
             raise unknown_name("decoder", self.decoder, decoders)
         if self.probability not in (None, "auto", ANY):
@@ -272,7 +273,7 @@ def available_reductions(which: str = "all") -> tuple[str, ...]:
 
 
 def suitable_reductions(
-    asked: str | Sequence[str], estimator: Any
+    asked: str | Sequence[str], estimator: Any, n_classes: int = 0
 ) -> tuple[list[Reduction], dict[str, str]]:
     """Return the reductions of these names, and those that keywords leave out, with reasons.
 
@@ -282,6 +283,9 @@ def suitable_reductions(
         Names as :class:`Reduction` writes them; keywords among them stand for all that suit.
     estimator : classifier
         The binary learner.
+    n_classes : int, default=0
+        With 100 classes or more, keywords stand for the class means of linear learners, too, see
+        :func:`class_means_rows`.
 
     Examples
     --------
@@ -306,7 +310,34 @@ def suitable_reductions(
                 left_out[reduction.name] = reason
             else:
                 chosen[reduction] = None
+        chosen |= dict.fromkeys(class_means_rows(estimator, n_classes))
     return list(chosen), left_out
+
+
+def class_means_rows(estimator: Any, n_classes: int) -> list[Reduction]:
+    """Return the codes with the decoder "class_means" that are worth trying.
+
+    These are few: a dense code of a linear learner, and one-vs-rest by least squares, from 100
+    classes on.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The binary learner.
+    n_classes : int
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression, RidgeClassifier
+    >>> from polychotomy.reductions import class_means_rows
+    >>> [str(row) for row in class_means_rows(RidgeClassifier(), 300)]
+    ['one_vs_rest:class_means', 'dense_random:class_means']
+    >>> [str(row) for row in class_means_rows(LogisticRegression(), 300)]
+    ['dense_random:class_means']
+    >>> class_means_rows(RidgeClassifier(), 10)
+    []
+    """
+    return [Reduction(name, "class_means") for name in means_help(estimator, n_classes)]
 
 
 def is_baseline(name: str) -> bool:
