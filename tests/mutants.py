@@ -2,14 +2,16 @@
 
 ``python tests/mutants.py decoding --mistakes 50`` works on a copy of the tree: it draws lines of
 ``src/polychotomy/decoding``, puts one mistake into each (a wrong comparison, sign, constant or
-argument, a term or statement left out, …) and runs the tests of the package until one fails. A
-mistake that passes shows a missing test, or code that is not needed, or it changes nothing.
+argument, a term or statement left out, …) and runs the tests of the package that reach the line,
+quick ones first, until one fails. All of them run if none was seen to reach it, as in compiled
+code. A mistake that passes shows a missing test, or code that is not needed, or it changes nothing.
 """
 
 import argparse
 import ast
 import contextlib
 import copy
+import json
 import os
 import random
 import shutil
@@ -26,6 +28,7 @@ os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # a mistake must not outlive its fi
 sys.dont_write_bytecode = True
 
 # Each run is a fork of this process: what takes seconds to import is imported once.
+import coverage
 import hypothesis
 import matplotlib.pyplot  # noqa: F401
 import numba
@@ -41,7 +44,7 @@ ALSO = {
     "calibration": ["test_calibration.py"],
     "classifiers": ["properties/test_single_binary.py", "properties/test_training.py"],
     "codes": ["properties/test_codes.py", "properties/test_targets.py"],
-    "decoding": ["properties/test_decoding.py"],
+    "decoding": ["codes/test_trellis.py", "properties/test_decoding.py"],
     "files": ["test_files.py"],
     "kernel": ["references/test_quadratic_programs.py"],
     "probability": ["properties/test_probability.py"],
@@ -228,7 +231,65 @@ def tests_of(package):
     return [p for p in [*chosen, source, f"{source}.py"] if (ROOT / p).exists()]
 
 
-def run_pytest(tree, tests, cache):
+class Recorder:
+    """A plugin of pytest that notes which tests reach each line, and their seconds.
+
+    What a fixture or a module's import reaches counts for all tests of the file, or for all.
+    """
+
+    def __init__(self, source):
+        self.coverage = coverage.Coverage(data_file=None, config_file=False, include=source)
+        self.seconds = {}
+
+    def pytest_sessionstart(self):
+        self.coverage.start()
+
+    def pytest_runtest_setup(self, item):
+        self.coverage.switch_context(item.nodeid.split("::")[0])
+
+    def pytest_runtest_call(self, item):
+        self.coverage.switch_context(item.nodeid)
+
+    def pytest_runtest_teardown(self, item):
+        self.coverage.switch_context(item.nodeid.split("::")[0])
+
+    def pytest_runtest_logreport(self, report):
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0) + report.duration
+
+    def pytest_sessionfinish(self):
+        self.coverage.stop()
+        data = self.coverage.get_data()
+        reached = {path: data.contexts_by_lineno(path) for path in data.measured_files()}
+        Path("reached.json").write_text(json.dumps([reached, self.seconds]))
+
+
+class Chooser:
+    """A plugin of pytest that runs the tests that reach a line, quick ones first."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
+        items[:] = [item for item in items if item.nodeid in self.seconds]
+        # Quick tests stay in their order, since they share fixtures.
+        items.sort(key=lambda item: max(0.3, self.seconds[item.nodeid]))
+
+
+def tests_that_reach(tree, path, line):
+    """Return the seconds of each test that reaches a line, or of none if all may reach it."""
+    reached, seconds = json.loads((tree / "reached.json").read_text())
+    contexts = reached.get(str(tree / path.relative_to(ROOT)), {}).get(str(line), [])
+    if "" in contexts:
+        return {}
+    return {
+        test: taken
+        for test, taken in seconds.items()
+        if test in contexts or test.split("::")[0] in contexts
+    }
+
+
+def run_pytest(tree, tests, cache, plugin):
     """Run tests in this process, with the copy of the source tree."""
     os.setsid()
     output = os.open(tree / "output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -241,15 +302,16 @@ def run_pytest(tree, tests, cache):
         os.environ["NUMBA_CACHE_DIR"] = numba.config.CACHE_DIR = cache
     options = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
     options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # hypothesis is imported already
-    return pytest.main([*options, "--hypothesis-profile", "mutants", *tests])
+    options += ["--hypothesis-profile", "mutants"]
+    return pytest.main([*options, *tests], [plugin] if plugin else [])
 
 
-def run_tests(tree, tests, limit, cache=None):
+def run_tests(tree, tests, limit, plugin, cache=None):
     """Run tests in a fork; return pytest's exit status, or None when they took too long."""
     child = os.fork()
     if not child:
         try:
-            status = run_pytest(tree, tests, cache)
+            status = run_pytest(tree, tests, cache, plugin)
         except BaseException:
             traceback.print_exc()
             status = 1
@@ -267,18 +329,22 @@ def run_tests(tree, tests, limit, cache=None):
 
 def passes(tree, mistake, tests, limit):
     """Say whether the tests pass with a mistake in the copy of the source tree."""
-    path, *_, source = mistake
+    path, line, *_, source = mistake
     copied = tree / path.relative_to(ROOT)
     right, stamp = copied.read_text(), copied.stat()
+    seconds = tests_that_reach(tree, path, line)
     first = f"tests/{path.parent.name}/test_{path.stem.lstrip('_')}.py"
-    tests = [first, *tests] if (ROOT / first).exists() else tests
+    if seconds:
+        tests = list(dict.fromkeys(name.split("::")[0] for name in seconds))
+    elif (ROOT / first).exists():
+        tests = [first, *tests]
     copied.write_text(source)
     try:
         with contextlib.ExitStack() as stack:
             # numba would go on running what it compiled before: see CONTRIBUTING.
             compiled = path.parent.name == "_compiled"
             cache = stack.enter_context(tempfile.TemporaryDirectory()) if compiled else None
-            return run_tests(tree, tests, limit, cache) == 0
+            return run_tests(tree, tests, limit, Chooser(seconds) if seconds else None, cache) == 0
     finally:
         copied.write_text(right)
         os.utime(copied, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
@@ -309,7 +375,9 @@ def main():
         left_out = shutil.ignore_patterns(".*", "build", "dist")
         shutil.copytree(ROOT, tree, ignore=left_out, dirs_exist_ok=True)
         start = time.monotonic()
-        if run_tests(tree, tests, 10 * args.limit) != 0:
+        source = str(tree / "src" / "polychotomy" / args.package)
+        recorder = Recorder([source + "/*", source + ".py"])
+        if run_tests(tree, tests, 10 * args.limit, recorder) != 0:
             sys.exit(
                 (tree / "output").read_text() + "The tests must pass before a mistake is put in."
             )

@@ -96,6 +96,27 @@ def test_one_proximal_step_is_not_enough():
     assert _twins.kkt_residual(p, q, FEW_PROBLEMS[1]) < 1e-11
 
 
+# Problems of codes whose probabilities are not unique, a row each, and binary probabilities for
+# which classes are alike but for 1e-7 to 1e-10.
+NEARLY_ALIKE = {
+    "a step that rounds to less than the whole way": (
+        ["-+-++-", "-0+-+0", "0+--0-", "+0-+-+"],
+        [1e-10, 0.0, 2.147179808864878e-05, 0.8157568150480302],
+    ),
+    "two classes": (["-++0+", "-++0+", "-0-+-", "-0+0-"], [1e-14, 0.5, 1e-7, 1e-5]),
+    "two that take turns": (["++0--0", "---0-+", "-0++0+"], [3e-7, 0.9999999, 0.5]),
+}
+
+
+@pytest.mark.parametrize("case", NEARLY_ALIKE.values(), ids=NEARLY_ALIKE)
+def test_least_squares_is_a_minimum_where_classes_are_nearly_alike(case):
+    problems, q = case
+    code = Code([["-0+".index(sign) - 1 for sign in row] for row in zip(*problems, strict=True)])
+    p = solve([q], code, "least_squares")[0]
+    assert p.sum() == pytest.approx(1, abs=1e-12)
+    assert _twins.kkt_residual(p, np.array(q), code) < 1e-10
+
+
 @pytest.mark.parametrize("code", CODES, ids=_id)
 def test_kernels_and_twins_agree(code, rng):
     q = rng.random((30, code.n_problems))

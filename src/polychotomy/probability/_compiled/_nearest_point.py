@@ -117,17 +117,20 @@ def towards_minimum(m, rows, U, y, x, best, support):  # pragma: no cover - comp
     while True:
         for i in range(m - 1, -1, -1):
             best[i] = (y[i] - dot(U[i, i + 1 :], best[i + 1 :], m - 1 - i)) / U[i, i]
-        t = 1.0
+        t, first = 1.0, -1
         for i in range(m):
             if best[i] <= 0.0:
-                t = min(t, x[i] / (x[i] - best[i]) if x[i] > 0.0 else 0.0)
-        if t == 1.0:
+                share = x[i] / (x[i] - best[i]) if x[i] > 0.0 else 0.0
+                if first < 0 or share < t:
+                    t, first = share, i
+        if first < 0:
             for i in range(m):
                 x[i] = best[i]
             return m
         left = m
         for i in range(m - 1, -1, -1):
-            stops = best[i] <= 0.0 and x[i] <= t * (x[i] - best[i])
+            # By rounding, the first may miss 0, and then approach it for ever.
+            stops = i == first or (best[i] <= 0.0 and x[i] <= t * (x[i] - best[i]))
             x[i] += t * (best[i] - x[i])
             if stops:
                 leave(i, left, rows, U, y, x, support)
