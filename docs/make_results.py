@@ -43,9 +43,10 @@ A figure agrees if it lies within the spread that the paper gives. Where the pap
 published figure must lie within our 95 % bootstrap interval; the ends of a published interval
 agree if our difference lies between them. Our intervals come from the test samples: on a fixed test
 part they do not include how much another training part would change. Random codes are one draw
-each. Times are not judged, nor are experiments of which only some folds were run. In the tables,
-our figure comes first and the published one follows in parentheses; ✗ marks disagreement, \\* an
-experiment of which not all folds were run.
+each, or ten in allwein-3 where there are fewer than 1000 samples: then the mean is shown, and the
+interval is that of a single draw. Times are not judged, nor are experiments of which only some
+folds were run. In the tables, our figure comes first and the published one follows in parentheses;
+✗ marks disagreement, \\* an experiment of which not all folds were run.
 
 Agreement needs a control, since most figures of a data set are alike. *Shuffled* is how many would
 agree on average if the published figures of each data set and quantity were shuffled among the
@@ -56,7 +57,7 @@ ranks, total errors, intervals of differences) are shown, but not counted.
 
 What the counts show: in Mills' and in Tax and Duin's tables the methods behave here as they do
 there. In those of Allwein, Schapire and Singer the data sets do, and with AdaBoost the methods do
-in part; with SVMs the order of the methods is not theirs. In both papers on a single binary
+in part; with SVMs the order of the methods is hardly theirs. In both papers on a single binary
 classifier the agreement is about what shuffling gives, so that it says nothing for or against the
 order of methods that they find. [Which conclusions hold](#which-conclusions-hold) is the last
 section.
@@ -169,8 +170,9 @@ def _about_run(environment: dict[str, Any]) -> str:
         f"Run on {environment['date']} with seed {environment['options']['seed']}: "
         f"{environment['cells']} cells, {environment['failures']} failed, {hours:.2g} CPU hours of "
         f"training and predicting, without the tuning, on {environment['cores']} cores "
-        f"({environment['machine']}); Python {environment['python']}, {versions}."
-    )
+        f"({environment['machine']}); Python {environment['python']}, {versions}. "
+        f"{environment.get('note', '')}"
+    ).strip()
 
 
 def _matrix(table: Comparison, quantity: str) -> str:

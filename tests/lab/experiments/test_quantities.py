@@ -9,6 +9,7 @@ from polychotomy.lab.experiments._quantities import (
     average_rank,
     difference_bound,
     error_percent,
+    estimate_draws,
     estimate_error,
 )
 from tests.lab.experiments.tiny import cells_with
@@ -52,6 +53,20 @@ def test_the_interval_is_exact_if_all_are_right_or_wrong(wrong, error):
     ends = (0, width) if error == 0 else (100 - width, 100)
     assert found.value == error
     assert (found.low, found.high) == pytest.approx(ends)
+
+
+def test_the_interval_of_several_draws_is_that_of_one_at_random(rng):
+    draws = [cells_with("glass", "Dense", wrong, n=50) for wrong in ([5, 6], [10, 12], [20, 22])]
+    found = estimate_draws(draws)
+    errors = np.array([11, 22, 42]) / 100
+    assert found.value == pytest.approx(25)
+    assert found.n_folds == 2
+    assert found.spread == pytest.approx(100 * np.std([35 / 150, 40 / 150], ddof=1))
+    drawn = rng.binomial(100, errors[rng.integers(3, size=100_000)])
+    assert (found.low, found.high) == pytest.approx(
+        tuple(np.quantile(drawn, [0.025, 0.975])), abs=1
+    )
+    assert estimate_draws(draws[:1]) == estimate_error(draws[0])
 
 
 def test_what_was_not_run():

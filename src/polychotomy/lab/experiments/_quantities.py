@@ -49,6 +49,36 @@ def estimate_error(cells: Sequence[Cell]) -> Estimate:
     )
 
 
+def estimate_draws(draws: Sequence[Sequence[Cell]]) -> Estimate:
+    """Return the mean error of several draws of a random code, in per cent.
+
+    The interval is that of a single draw, such as the published one: a draw is taken at random, and
+    its test samples are bootstrapped. That is a mixture of binomial distributions.
+
+    Parameters
+    ----------
+    draws : sequence of sequences of Cell
+        The folds of each draw.
+    """
+    from scipy.stats import binom
+
+    if len(draws) == 1:
+        return estimate_error(draws[0])
+    errors = [mean_over_folds(cells, "error") for cells in draws]
+    n_tested = sum(len(cell.rows) for cell in draws[0])
+    wrong = np.arange(n_tested + 1)
+    below = np.mean([binom.cdf(wrong, n_tested, error) for error in errors], axis=0)
+    low, high = np.searchsorted(below, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2]) / n_tested
+    folds = np.mean([[cell.metrics["error"] for cell in cells] for cells in draws], axis=0)
+    return Estimate(
+        100 * float(np.mean(errors)),
+        100 * float(np.std(folds, ddof=1)) if len(folds) > 1 else np.nan,
+        100 * float(low),
+        100 * float(high),
+        len(folds),
+    )
+
+
 def estimate_mean(values: Sequence[float], n_folds: int, *, judged: bool = True) -> Estimate | None:
     """Return mean and deviation of what some folds gave, or None if there is nothing."""
     if not values:
