@@ -53,6 +53,7 @@ ALSO = {
     "decoding": ["codes/test_trellis.py", "properties/test_decoding.py"],
     "files": ["test_files.py"],
     "kernel": ["references/test_quadratic_programs.py"],
+    "learners": ["classifiers/test_code_classifier.py", "classifiers/test_single_binary.py"],
     "probability": ["properties/test_probability.py"],
     "readout": ["properties/test_training.py"],
     "structures": ["properties/test_structures.py", "references/test_mills.py"],
