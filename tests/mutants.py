@@ -42,15 +42,22 @@ ROOT = Path(__file__).resolve().parents[1]
 # Tests outside the mirror folder that are about the package.
 ALSO = {
     "calibration": ["test_calibration.py"],
-    "classifiers": ["properties/test_single_binary.py", "properties/test_training.py"],
+    "classifiers": [
+        "codes/test_assignment.py",
+        "evaluate/test_greedy.py",
+        "properties/test_single_binary.py",
+        "properties/test_training.py",
+        "readout",
+    ],
     "codes": ["properties/test_codes.py", "properties/test_targets.py"],
     "decoding": ["codes/test_trellis.py", "properties/test_decoding.py"],
     "files": ["test_files.py"],
     "kernel": ["references/test_quadratic_programs.py"],
+    "learners": ["classifiers/test_code_classifier.py", "classifiers/test_single_binary.py"],
     "probability": ["properties/test_probability.py"],
     "readout": ["properties/test_training.py"],
     "structures": ["properties/test_structures.py", "references/test_mills.py"],
-    "training": ["properties/test_training.py"],
+    "training": ["classifiers", "properties/test_training.py"],
 }
 
 COMPARISONS = {

@@ -73,3 +73,22 @@ def test_a_pipe_stays_a_pipe(tmp_path):
     assert os.read(reader, 100) == b"through"
     os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_device_is_named():
+    with pytest.raises(OSError, match="/dev/full") as caught:
+        write(pathlib.Path("/dev/full"), "much")
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, "/dev/full")
+
+
+@pytest.mark.skipif(
+    not pathlib.Path("/proc/self/fd").exists(), reason="files have no numbers in /proc"
+)
+def test_a_path_that_stands_for_a_pipe_is_written():
+    """As /dev/stdout does in a pipeline: what it resolves to is no path."""
+    reader, writer = os.pipe()
+    write(pathlib.Path(f"/proc/self/fd/{writer}"), "through")
+    os.close(writer)
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)

@@ -32,18 +32,19 @@ def replacing(path: Path) -> Iterator[Path]:
     all of it
     """
     place = path.resolve()
-    if place.exists() and not place.is_file():
-        yield place
-        return
-    temporary = place.with_name(f".{place.name[:_LONGEST_NAME]}.{os.getpid()}.{token_hex(4)}")
+    direct = path.exists() and not path.is_file()  # resolving /dev/stdout may lead nowhere
+    unique = f".{place.name[:_LONGEST_NAME]}.{os.getpid()}.{token_hex(4)}"
+    temporary = path if direct else place.with_name(unique)
     try:
         yield temporary
-        if place.exists():
-            copymode(place, temporary)
-        temporary.replace(place)
+        if not direct:
+            if place.exists():
+                copymode(place, temporary)
+            temporary.replace(place)
     except OSError as error:
         if error.errno is None or error.filename not in (None, str(temporary)):
             raise
         raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if not direct:
+            temporary.unlink(missing_ok=True)

@@ -4,9 +4,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
-from polychotomy import CodeClassifier, SharedKernelSVC, TreeClassifier, make_code
+from polychotomy import (
+    CodeClassifier,
+    SharedKernelSVC,
+    SingleBinaryClassifier,
+    TreeClassifier,
+    make_code,
+)
 from polychotomy.classifiers import remember_outputs, with_rules
 from polychotomy.decoding import RULES
+from polychotomy.learners import SingleCall
 from polychotomy.probability import METHODS
 
 
@@ -52,6 +59,24 @@ def test_trees_have_views_by_method(digits):
     assert np.array_equal(view.predict_proba(X), fresh.predict_proba(X))
     assert np.array_equal(view.predict(X), fresh.predict(X))
     assert view.node_probabilities_ == fresh.node_probabilities_
+
+
+def test_a_single_binary_classifier_has_views_by_the_decoder_of_its_replicas(iris):
+    X, y = iris
+    trained = SingleBinaryClassifier(SVC(), SingleCall("one_vs_one"), cv=2).fit(X[::2], y[::2])
+    view = with_rules(trained, "votes", "auto")
+    fresh = SingleBinaryClassifier(SVC(), SingleCall("one_vs_one", "votes"), cv=2)
+    fresh.fit(X[::2], y[::2])
+    assert view.replication.decoder == "votes"
+    assert trained.replication.decoder != "votes"
+    assert np.array_equal(view.decision_function(X), fresh.decision_function(X))
+    assert not np.array_equal(view.decision_function(X), trained.decision_function(X))
+
+
+def test_a_view_has_the_parameters_that_it_stands_for(iris):
+    trained = CodeClassifier(GaussianNB(), "one_vs_rest").fit(*iris)
+    assert with_rules(trained, "auto", "inverse").get_params()["probability"] == "inverse"
+    assert trained.probability == "auto"
 
 
 def test_what_does_not_suit_the_code_is_refused(iris):

@@ -37,6 +37,13 @@ def by_libsvm(classifier, X, y, T):
     return svm.decision_function(test).reshape(-1, k)
 
 
+@pytest.mark.parametrize("svm", [KernelSBCClassifier, SharedKernelSVC])
+def test_parameters_of_the_kernel_are_those_of_scikit_learns_svm_by_default(svm):
+    names = ("C", "gamma", "degree", "coef0")
+    given, expected = svm().get_params(), SVC().get_params()
+    assert {name: given[name] for name in names} == {name: expected[name] for name in names}
+
+
 @pytest.mark.parametrize("weights", ["learned", "class_frequencies", [1, 2, 3, 4]])
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_the_outputs_are_those_of_explicit_replicas(blobs, weights, k, rng):

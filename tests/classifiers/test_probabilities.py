@@ -226,6 +226,22 @@ def test_a_code_that_leaves_probabilities_open_says_so(blobs):
         classifier.predict_proba(X)
 
 
+def test_there_is_no_rejection_by_probability_without_probabilities(blobs):
+    X, y, _ = blobs
+    never = CodeClassifier(SVC(), probability=None).fit(X[:200], y[:200])
+    with pytest.raises(ValueError, match="set 'probability' and fit again"):
+        never.predict_or_reject(X, "probability", 0.5)
+    with pytest.raises(ValueError, match="set 'probability' and fit again"):
+        never.predict_or_reject(X, threshold=0.5)
+
+
+def test_the_five_best_classes_are_said_unless_a_number_is_given(digits):
+    X, y = digits
+    classifier = CodeClassifier(GaussianNB(var_smoothing=0.1), "one_vs_rest").fit(X[:300], y[:300])
+    assert classifier.predict_top(X[:7]).shape == (7, 5)
+    assert classifier.predict_top_proba(X[:7])[1].shape == (7, 5)
+
+
 def test_reject_by_probability(blobs):
     X, y, _ = blobs
     classifier = CodeClassifier(SVC()).fit(X[:600], y[:600])

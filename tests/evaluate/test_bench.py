@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from polychotomy import CodeClassifier, datasets
@@ -50,6 +51,26 @@ def test_a_cell_holds_counts_and_held_out_predictions(wine):
     (cell,) = compute([task], wine)
     assert (cell.cost.problems, cell.cost.questions) == (3, 3)
     assert cell.score == np.mean(cell.predicted == wine.y[task.test])
+
+
+def test_a_cell_predicts_with_the_parameters_that_were_tuned(wine):
+    schedule = Schedule(wine, ["one_vs_rest"], ["ridge"], protocol="cv2", tuning="greedy2", seed=1)
+    task = schedule.tasks[0]
+    (cell,) = compute([task], wine)
+    X, y, prepare = wine.data, wine.y, task.make_preparation()
+    X_train, X_test = (
+        prepare.fit_transform(X.iloc[task.train]),
+        prepare.transform(X.iloc[task.test]),
+    )
+    alpha, usual = cell.chosen["estimator__alpha"], task.method.classifier
+    assert alpha != usual.get_params()["estimator__alpha"]
+    expected = (
+        clone(usual)
+        .set_params(estimator__alpha=alpha)
+        .fit(X_train, y[task.train])
+        .predict_proba(X_test)
+    )
+    np.testing.assert_allclose(cell.probabilities, expected, atol=1e-5)
 
 
 def test_numbers_alone_need_no_further_warm_up(monkeypatch):

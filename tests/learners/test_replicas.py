@@ -4,6 +4,7 @@ import pytest
 from scipy.sparse import csr_array, issparse
 from scipy.special import expit
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
@@ -156,3 +157,19 @@ def test_keslers_construction_trained_by_hand(iris):
     )
     with pytest.raises(ValueError, match="n_negatives"):
         SingleBinaryClassifier(learner, Kesler(), n_negatives=1).fit(X, y)
+
+
+@pytest.mark.parametrize("replication", [None, SingleCall("one_vs_one")])
+def test_values_that_the_learner_takes_may_be_missing(iris, replication):
+    X, y = iris
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    classifier = SingleBinaryClassifier(RandomForestClassifier(30, random_state=0), replication)
+    assert classifier.fit(X, y).score(X, y) > 0.9
+
+
+def test_the_room_for_replicas_counts_what_sparse_samples_hold():
+    """Two augmented samples of d values, and a number and its column for each of them."""
+    sparse = csr_array(([1.0, 2.0, 3.0, 4.0], ([0, 0, 1, 1], [5, 7, 10, 99_999])), (2, 100_000))
+    replicas = Placement(one_vs_one(3))
+    assert replicas.n_bytes(sparse, 1000) == 1000 * 2 * 2 * 12
+    assert replicas.n_bytes(np.ones((4, 3)), 1000) == 1000 * 2 * 3 * 12

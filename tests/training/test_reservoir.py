@@ -6,7 +6,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.stats import kstest
 from sklearn.base import clone
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 
@@ -161,6 +161,25 @@ def test_classes_that_come_late_are_no_obstacle(digits):
     classifier.partial_fit(X[:1], y[:1])  # a batch of one sample
     streamed(classifier, X[order], y[order])
     assert len(np.unique(classifier.held_out_.target)) == 10
+
+
+def test_each_problem_of_a_reservoir_is_calibrated_by_its_own_kind_of_output():
+    """Margins of one node, probabilities of the other: as if each had been alone in its tree."""
+    X, y = load_iris(return_X_y=True)
+    order = np.random.default_rng(0).permutation(150)
+    X, y = X[order] / 8, y[order]
+
+    hinge = SGDClassifier(random_state=1)
+    both, upper = (
+        streamed(TreeClassifier(hinge, structure, estimators=others, reservoir=60), X, y, 50)
+        for structure, others in (
+            ("first {second {0 1} 2}", {"second": GaussianNB()}),
+            ("first {second {0 1} 2}", None),
+        )
+    )
+    p = both.predict_proba(X)
+    np.testing.assert_allclose(p[:, 2], upper.predict_proba(X)[:, 2], atol=1e-12)
+    assert log_loss(y, p) < 0.5
 
 
 def test_fit_forgets_the_reservoir_and_keeps_its_own_calibration(digits):

@@ -80,13 +80,13 @@ def write_text(text: str, path: Path | None) -> None:
 
 def check_can_write(path: Path) -> None:
     """Raise OSError if a file cannot be written, before anything is computed."""
-    place = path.resolve()
+    renamed = not path.exists() or path.is_file()  # else it is a device or a pipe
+    place = path.resolve() if renamed else path
     folder = place.parent
     if place.is_dir():
         raise OSError(f"{path} is a folder; give the name of a file.")
     if not folder.is_dir():
         raise OSError(f"{path} cannot be written: there is no folder {folder}.")
-    renamed = not place.exists() or place.is_file()  # else it is a device or a pipe
     needed = [each for each in (place, folder if renamed else place) if each.exists()]
     if not all(os.access(each, os.W_OK) for each in needed):
         raise OSError(f"{path} cannot be written: permission is denied.")
