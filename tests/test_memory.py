@@ -73,6 +73,20 @@ def test_a_code_that_cannot_fit_is_not_begun(monkeypatch, name, n_classes, optio
     assert advice in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        TreeClassifier(Untouched(), "linkage", probability=None),
+        CodeClassifier(Untouched(), "dense_random", assignment="similar", probability=None),
+    ],
+)
+def test_distances_between_too_many_classes_are_not_begun(monkeypatch, classifier):
+    monkeypatch.setattr(memory, "free_bytes", lambda: 2**26)
+    with pytest.raises(NotEnoughMemoryError, match="distances between 2100 classes") as refusal:
+        classifier.fit(*samples(4200, 2, 2100))
+    assert "'kmeans'" in str(refusal.value)
+
+
 def test_moments_of_a_stream_are_checked_at_its_first_batch(monkeypatch):
     monkeypatch.setattr(memory, "free_bytes", lambda: 2**26)
     X, y = samples(100, 1000, 50)

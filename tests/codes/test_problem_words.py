@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from polychotomy.codes import describe_problems, one_vs_rest, problem_words
+from polychotomy.codes import describe_problems, make_code, one_vs_rest, problem_words
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,10 @@ def test_a_problem_in_words(column, words):
 def test_all_problems_in_words():
     words = describe_problems(one_vs_rest(3).matrix, list("abc"))
     assert words == ["a against the rest", "b against the rest", "c against the rest"]
+
+
+@pytest.mark.parametrize("name", ["one_vs_rest", "one_vs_one", "adjacent"])
+@pytest.mark.parametrize("k", [2, 3, 9])
+def test_codes_known_by_a_rule_are_described_as_their_matrix_is(name, k):
+    code, labels = make_code(name, k), np.arange(k) * 10
+    assert describe_problems(code.columns, labels) == describe_problems(code.matrix, labels)

@@ -155,6 +155,20 @@ def test_the_objective_is_within_the_tolerance_of_its_minimum(digits, loss, spar
         assert least * (1 - 1e-9) <= found <= least * (1 + tol)
 
 
+def test_many_small_gains_are_not_left_out_where_errors_cost_much():
+    """Steps gain little there, one by one, and much together."""
+    rng = np.random.default_rng(5)
+    y = np.arange(600) % 12
+    X, t = 2 * rng.normal(size=(12, 40))[y] + rng.normal(size=(600, 40)), np.where(y == 3, 1, -1)
+    reference = LinearSVC(C=100, dual=False, tol=1e-10, max_iter=100_000).fit(X, t)
+    costs = np.full(600, 100.0)
+    least = _objective("squared_hinge", reference.coef_[0], reference.intercept_[0], X, t, costs)
+    for samples in (X, csr_array(X)):
+        model = SharedLinear("squared_hinge", 100).fit(samples, t)
+        found = _objective("squared_hinge", model.coef_[0], model.intercept_[0], X, t, costs)
+        assert found <= least * 1.001
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_single_precision_stays_single_precision(digits, loss, sparse):

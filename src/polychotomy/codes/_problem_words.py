@@ -7,7 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polychotomy.arrays import Matrix
-from polychotomy.codes._rule_matrix import RuleMatrix, column_blocks
+from polychotomy.codes._rule_matrix import (
+    OneVsOneRule,
+    OneVsRestRule,
+    RuleMatrix,
+    column_blocks,
+)
 
 _NAMED = 6
 
@@ -23,6 +28,11 @@ def describe_problems(
     >>> describe_problems(one_vs_one(3).matrix, ["oak", "elm", "ash"])
     ['oak against elm', 'oak against ash', 'elm against ash']
     """
+    if isinstance(matrix, OneVsRestRule) and len(classes) > 2:
+        return [f"{label} against the rest" for label in classes]
+    if isinstance(matrix, OneVsOneRule):
+        pairs = zip(*matrix.pairs(np.arange(matrix.shape[1])), strict=True)
+        return [f"{classes[first]} against {classes[second]}" for first, second in pairs]
     blocks = (np.ascontiguousarray(block.T) for _, block in column_blocks(matrix))
     return [problem_words(column, classes) for block in blocks for column in block]
 

@@ -223,9 +223,10 @@ def _conjugate_gradients(
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Solve (∇²P) p = −G for each column; return p, and whether enough steps were taken.
 
-    Stops when the last four steps gain no more than the share tol / 10 of what is left of P, or
-    when the j-th step gains no more than the share `truncation` / j of all that was gained. What a
-    column finds does not depend on the others.
+    Stops when the last four steps gain no more than the share tol / 1000 of what is left of P,
+    since hundreds of small gains add up where errors cost much, or when the j-th step gains no more
+    than the share `truncation` / j of all that was gained. What a column finds does not depend on
+    the others.
     """
     out: Floats = np.zeros_like(G)
     M, R, left = block.diagonal(D), -G, np.arange(G.shape[1])
@@ -240,7 +241,7 @@ def _conjugate_gradients(
         R -= a * HQ
         gains[j % 4] = a * rz / 2
         total += gains[j % 4]
-        running &= gains.sum(axis=0) > tol / 10 * np.maximum(P - total, 0)
+        running &= gains.sum(axis=0) > tol / 1000 * np.maximum(P - total, 0)
         running &= j * gains[j % 4] > truncation * total
         if not running.any():
             break

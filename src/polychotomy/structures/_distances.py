@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from polychotomy import memory
 from polychotomy.arrays import Array, Indices
 from polychotomy.errors import unknown_name
 
@@ -14,6 +15,7 @@ _TREE_SAMPLES = 64
 _BLOCK_DISTANCES = 2**22
 _FOLDS = 5
 _FEW_CLASSES = 100
+_ADVICE = "Do without them: take the structure 'kmeans', and no 'assignment' or order by distances."
 
 
 def class_distances(
@@ -78,6 +80,7 @@ def class_distances(
     """
     X, indices, weight = check_samples(X, y, sample_weight)
     k = int(indices.max()) + 1
+    memory.check_room({f"distances between {k} classes": 16 * k**2}, _ADVICE)
     if isinstance(distance, str) and distance == "auto":
         distance = "hausdorff" if k <= _FEW_CLASSES else "centroid"
     if callable(distance):
