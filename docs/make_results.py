@@ -216,12 +216,16 @@ def _disagreements(
 
 
 def _told(reason: dict[str, str]) -> str:
-    """Return a reason with the program that tests it, and its output."""
-    if "program" not in reason:
-        return reason["reason"]
-    program = reason["program"]
-    output = f"../results/reasons/{Path(program).stem}.txt"
-    return f"{reason['reason']} ([tested](../benchmarks/reasons/{program}), [output]({output}))"
+    """Return a reason with the program that tests it."""
+    return reason["reason"] + _tested(reason)
+
+
+def _tested(told: dict[str, Any]) -> str:
+    """Return where a reason or a verdict is tested by a program, and its output; or nothing."""
+    if "program" not in told:
+        return ""
+    output = f"../results/reasons/{Path(told['program']).stem}.txt"
+    return f" ([tested](../benchmarks/reasons/{told['program']}), [output]({output}))"
 
 
 def _fits(reason: dict[str, str], experiment: Experiment, figure: Figure) -> bool:
@@ -269,6 +273,7 @@ def _conclusion(told: dict[str, Any], results: FinishedCells) -> str:
     ]
     said = [_evidence(told, figures, whose) for whose in ("ours", "theirs")]
     verdict = told.get("verdict") or ("**not judged.**" if any(said) else "**not run.**")
+    verdict += _tested(told)
     return "\n".join(
         [
             f"- {told['claim']} ({name}).",
@@ -279,7 +284,12 @@ def _conclusion(told: dict[str, Any], results: FinishedCells) -> str:
 
 
 def _evidence(told: dict[str, Any], figures: Sequence[Figure], whose: str) -> str:
-    """Return what our figures, or theirs for the same, say of a conclusion; "" if nothing."""
+    """Return what our figures, or theirs for the same, say of a conclusion; "" if nothing.
+
+    Nothing if a program tests it on its own figures.
+    """
+    if "program" in told:
+        return ""
     quantity = told.get("quantity", "error_percent")
     values = _values(figures, quantity, whose)
     if "ranks" in told:
