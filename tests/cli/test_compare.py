@@ -397,7 +397,7 @@ def test_if_the_report_fails_the_results_are_kept(land, tmp_path, monkeypatch):
 
     monkeypatch.setattr("polychotomy.report.write_report", fail)
     result = run(land, *FAST, "--protocol", "cv3", "--report", tmp_path / "a.html", status=1)
-    assert "6 finished cells were kept; to go on from there, add --store" in result.stderr
+    assert "6 finished cells were kept; to resume the run, add --store" in result.stderr
     assert "The disk is full." in result.stderr
     (store,) = (tmp_path / "temporary").glob("*/results.sqlite")
     assert str(store) in result.stderr
@@ -441,7 +441,7 @@ def test_an_interrupt_is_told_and_nothing_is_lost(land, tmp_path, monkeypatch):
     assert "finished cells were kept" in result.stderr
     store = tmp_path / "land.sqlite"
     result = run(land, *FAST, "--protocol", "cv3", "--store", store, status=130)
-    assert f"What was finished is in {store}" in result.stderr
+    assert f"Finished cells are in {store}" in result.stderr
 
 
 def _interrupted(plan, store, **options):
@@ -517,7 +517,7 @@ def test_ctrl_c_ends_the_command_and_its_workers(long_run, name):
     said = process.communicate(timeout=60)[1]
     assert process.returncode == 130, said
     assert "Traceback" not in said
-    assert "What was finished is in" in said
+    assert "Finished cells are in" in said
     assert 0 < _count(store) < 1000
     assert not list(folder.glob("polychotomy-*"))
 

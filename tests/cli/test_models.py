@@ -93,7 +93,7 @@ def test_fit_says_how_good_the_learner_is_by_itself(folder, tmp_path):
     said = _error_text(facts | {"base": "tree", "reduction": "native", "compared": rows})
     assert said.endswith("largest class 50.00 %.")
     said = _error_text(facts | {"error": 0.5, "base": "tree", "reduction": "bch", "compared": rows})
-    assert said.endswith("nothing was learned: always taking the largest class is as good.")
+    assert said.endswith("learned nothing: always predicting the largest class is as good.")
 
 
 @pytest.mark.slow
@@ -180,7 +180,7 @@ def test_evaluate_agrees_with_scikit_learn(folder, labelled):
 def test_evaluate_prints_what_one_asks_first(folder, labelled):
     said = run("evaluate", folder / "m.skops", folder / "labelled.csv").stdout
     assert re.search(r"\d+ of 149 predictions are wrong, an error of \d+\.\d\d %", said)
-    for words in ("Log loss", "Brier", "recall %", "ünïcode taken for iris s", "--reject"):
+    for words in ("Log loss", "Brier", "recall %", "ünïcode predicted as iris s", "--reject"):
         assert words in said
     assert "1 sample has a class that the model does not know" in said
     assert max(len(line) for line in said.splitlines()[1:]) <= 120

@@ -226,7 +226,7 @@ def test_an_interrupt_is_told_and_nothing_is_lost(tmp_path, monkeypatch):
     monkeypatch.setattr(Schedule, "run", interrupted)
     store = tmp_path / "tiny.sqlite"
     said = run("tiny", "--jobs", "1", "--store", store, status=130).stderr
-    assert f"What was finished is in {store}" in said
+    assert f"Finished cells are in {store}" in said
     assert "finished cells were kept" in run("tiny", "--jobs", "1", status=130).stderr
 
 

@@ -227,7 +227,7 @@ def test_damaged_text_is_told_and_not_shown(path, damage):
     with closing(sqlite3.connect(path)) as database:
         database.execute(damage)
         database.commit()
-    with Store(path) as store, pytest.raises(StoreError, match=r"is damaged\. Keep it aside"):
+    with Store(path) as store, pytest.raises(StoreError, match=r"is damaged\. Move it away"):
         list(store.cells())
 
 

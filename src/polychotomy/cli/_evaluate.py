@@ -89,7 +89,7 @@ def _print(found: "Evaluation", model: str) -> None:
     if pairs:
         say("Most frequent confusions:")
         for truth, predicted, count in pairs:
-            say(f"{count:>6}  {truth} taken for {predicted}")
+            say(f"{count:>6}  {truth} predicted as {predicted}")
     if found.reject:
         console.print(_reject_table(found))
 

@@ -144,7 +144,7 @@ def _confusions(facts: dict[str, Any], n_shown: int) -> Iterator[Text]:
     where = "in cross-validation" if facts["folds"] else "of what was held out of the stream"
     yield _line(f"Wrong {where}: {share}" + (", most often:" if wrong else "."))
     for pair in facts["confused"][:n_shown]:
-        yield _line(f"{pair['samples']:>6}  {pair['truth']} taken for {pair['predicted']}")
+        yield _line(f"{pair['samples']:>6}  {pair['truth']} predicted as {pair['predicted']}")
 
 
 def _problems(model: Model, n_shown: int, whole: bool) -> Iterator[Any]:

@@ -210,8 +210,8 @@ def _print_model(model: "Model", out: Path, as_json: bool) -> None:
         typer.echo(printable(f"Use {model.facts['explanation']}"))
         typer.echo(_error_text(model.facts))
         name = shlex.quote(str(out))
-        typer.echo(f"The model is in {out}. See it with: polychotomy explain {name}")
-        typer.echo(f"Ask it about new samples with: polychotomy predict {name} FILE")
+        typer.echo(f"The model is in {out}. Show it with: polychotomy explain {name}")
+        typer.echo(f"Predict new samples with: polychotomy predict {name} FILE")
 
 
 def _run(
@@ -399,7 +399,7 @@ def _error_text(facts: dict[str, Any]) -> str:
         base = facts["base"] if row["reduction"] == "native" else row["reduction"][8:-1]
         text += f", {base} by itself, without a reduction, {100 * row['error']:.2f} %"
     if facts["error"] >= facts["majority_error"]:
-        text += ".\nSo nothing was learned: always taking the largest class is as good"
+        text += ".\nThe model has learned nothing: always predicting the largest class is as good"
     return f"{text}."
 
 

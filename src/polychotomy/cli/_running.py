@@ -209,7 +209,7 @@ def handle_interrupts(store: Path | None) -> Iterator[Callable[[], None]]:
     try:
         yield check
     except KeyboardInterrupt:
-        where = f" What was finished is in {store}; the same command goes on from there."
+        where = f" Finished cells are in {store}; the same command resumes the run."
         print_message("Interrupted." + (where if store is not None else ""))
         raise typer.Exit(_INTERRUPTED) from None
     finally:
@@ -250,7 +250,7 @@ def open_results(path: Path | None) -> "Iterator[Store]":
     except BaseException:
         if finished:
             option = f"--store {shlex.quote(str(folder / 'results.sqlite'))}"
-            print_message(f"{finished} finished cells were kept; to go on from there, add {option}")
+            print_message(f"{finished} finished cells were kept; to resume the run, add {option}")
         raise
     finally:
         if not finished:

@@ -119,7 +119,7 @@ def order_remark(code: Any, classes: NDArray[Any]) -> str:
         return ""
     return (
         f"The code {name!r} is for ordered classes, and these are in alphabetical order: "
-        f"{', '.join(labels[:3])}{', …' if len(labels) > 3 else ''}. Say their order by "
+        f"{', '.join(labels[:3])}{', …' if len(labels) > 3 else ''}. Give their order by "
         "class_order (--class-order), a list or 'data', or by an ordered categorical y."
     )
 

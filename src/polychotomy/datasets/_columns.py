@@ -29,7 +29,7 @@ def choose_target(columns: Sequence[str], wanted: str | None, path: Path) -> str
             return name if name in alike else alike[0]
         if alike:
             raise DataError(
-                f"{path} has the columns {listed(alike)}. Say which of them is the target.",
+                f"{path} has the columns {listed(alike)}. Name the one that is the target.",
                 argument="target",
             )
     return ([c for c in columns if c != "split"] or list(columns))[-1]

@@ -241,14 +241,14 @@ class Store:
 
 
 _LITTLE = 2**20
-_ASIDE = "Keep it aside, and choose another file for the store."
+_ASIDE = "Move it away, and choose another file for the store."
 _REASONS = {
     sqlite3.SQLITE_BUSY: "is locked by another program. Try again when that has finished.",
     sqlite3.SQLITE_LOCKED: "is locked by another program. Try again when that has finished.",
     sqlite3.SQLITE_NOTADB: f"is not a store of results. {_ASIDE}",
     sqlite3.SQLITE_CORRUPT: f"is damaged. {_ASIDE}",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened. See whether its folder exists and can be written.",
-    sqlite3.SQLITE_READONLY: "cannot be written. See who may write the file and its folder.",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened. Check that its folder exists and can be written.",
+    sqlite3.SQLITE_READONLY: "cannot be written. Check the permissions of the file and its folder.",
     sqlite3.SQLITE_IOERR: "cannot be read or written: the disk reports an error.",
     sqlite3.SQLITE_FULL: "cannot be written: the disk is full.",
 }

@@ -338,7 +338,7 @@ class ReductionSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _trained(self) -> Any:
         check_is_fitted(self)
         if not self.refit:
-            raise AttributeError("With refit=False there is no classifier that could be asked.")
+            raise AttributeError("With refit=False there is no classifier to predict with.")
         return self.best_estimator_
 
     def _check_parameters(self) -> None:

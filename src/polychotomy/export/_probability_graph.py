@@ -140,7 +140,7 @@ def _solved(g: Graph, q: Name, code: Code) -> Name:
     plus, minus = (code.matrix == 1).T.astype(float), (code.matrix == -1).T.astype(float)
     column = g("Unsqueeze", q, np.array([2]))
     B = g("Sub", g("Mul", g.one_minus(column), 2 * plus), g("Mul", column, 2 * minus))
-    N = g("MatMul", g("Transpose", B, perm=[0, 2, 1]), B)
+    N = g("Einsum", B, B, equation="nsi,nsj->nij")  # some onnxruntimes fuse Transpose and MatMul
     M = g("Concat", g("Add", N, 1.0), g("Add", g("Mul", g.columns(N, [0]), 0.0), 1.0), axis=1)
     M = g("Transpose", M, perm=[0, 2, 1])  # N + 11ᵀ is symmetric; the last column is 1
     for j in range(k):

@@ -200,6 +200,7 @@ class TreeDisplay:
                 ha="right",
                 va="bottom",
                 fontsize=0.8 * font,
+                bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.5},
             )
 
 
