@@ -249,6 +249,14 @@ def test_parquet(tmp_path):
     assert fruit.target.tolist() == columns["class"]
 
 
+def test_columns_of_parquet_that_pandas_has_numbered_have_names(tmp_path):
+    path = tmp_path / "numbered.parquet"
+    pd.DataFrame([[1.0, 2.0, "u"], [3.0, 4.0, "v"], [5.0, 6.0, "v"]]).to_parquet(path)
+    found = read(path, target="2")
+    assert list(found.data.columns) == ["0", "1"]
+    assert found.target.tolist() == ["u", "v", "v"]
+
+
 def test_parquet_without_pyarrow_is_told(tmp_path, monkeypatch):
     path = tmp_path / "fruit.parquet"
     pl.DataFrame({"a": [1, 2, 3], "class": ["u", "v", "v"]}).write_parquet(path)

@@ -184,3 +184,14 @@ def test_other_formats_cannot_be_read_block_by_block(tmp_path):
     (tmp_path / "data.npz").write_bytes(b"1234")
     with pytest.raises(DataError, match="cannot be read block by block"):
         stream(tmp_path / "data.npz")
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_what_a_model_keeps_of_how_its_file_was_read_is_that_of_a_whole_one(
+    table, tmp_path, header
+):
+    path = tmp_path / "land.csv"
+    table.to_csv(path, index=False, header=header)
+    target = "cover" if header else "x7"
+    whole = read(path, target, header=header)
+    assert stream(path, target, header=header).reading == whole.reading

@@ -83,15 +83,22 @@ def class_distances(
     memory.check_room({f"distances between {k} classes": 16 * k**2}, _ADVICE)
     if isinstance(distance, str) and distance == "auto":
         distance = "hausdorff" if k <= _FEW_CLASSES else "centroid"
-    if callable(distance):
-        D = np.asarray(distance(X, indices), dtype=float)
-    elif distance == "hausdorff":
-        D = hausdorff(X, indices, _check_quantile(quantile))
-    elif isinstance(distance, str) and distance in DISTANCES:
-        D = DISTANCES[distance](X, indices, weight)
-    else:
-        raise unknown_name("distance", distance, ["auto", "hausdorff", *DISTANCES])
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+        if callable(distance):
+            D = np.asarray(distance(X, indices), dtype=float)
+        elif distance == "hausdorff":
+            D = hausdorff(X, indices, _check_quantile(quantile))
+        elif isinstance(distance, str) and distance in DISTANCES:
+            D = DISTANCES[distance](X, indices, weight)
+        else:
+            raise unknown_name("distance", distance, ["auto", "hausdorff", *DISTANCES])
     if D.shape != (k, k) or not np.isfinite(D).all():
+        if not callable(distance):
+            raise ValueError(
+                "The distances between classes must be finite, and the features are too large for "
+                f"that; the largest is {abs(X).max():.3g}. Scale them, for example by "
+                "StandardScaler()."
+            )
         raise ValueError(
             f"The 'distance' parameter must return finite numbers for all pairs of {k} classes. "
             f"Got an array of shape {D.shape}."
