@@ -64,6 +64,35 @@ def fill_block(rng):
         assert not marked.any()
 
 
+def place_block(rng):
+    """What stays keeps its place, what is new takes free ones, and is to be read."""
+    last, block = rng.permutation(20)[:6], np.empty(8, np.int64)
+    block[:4], block[4:7] = last[[5, 0, 3, 1]], np.setdiff1d(np.arange(20), last)[:3]
+    places = np.append(rng.permutation(6), [6, 7])
+    before = dict(zip(last, places, strict=False))
+    fresh, where = np.ones(8, dtype=bool), np.zeros(20, np.int32)
+    kernel.place_block(last, 6, block, 7, places, fresh, where)
+    assert [places[k] for k in range(4)] == [before[p] for p in block[:4]]
+    assert sorted(places[:7]) == list(range(7))
+    assert sorted(np.flatnonzero(~fresh)) == sorted(places[4:7])
+    assert not where.any()
+
+
+def gather_block(rng):
+    """Only what is new is read, but for all pairs with it."""
+    K, slot, numbers = rng.normal(size=(12, 12)), rng.permutation(12), rng.permutation(12)[:9]
+    K = K + K.T
+    whole, Q = K[np.ix_(numbers, numbers)], np.full((9, 11), np.nan)
+    by_slot = K[np.argsort(slot)]
+    for known in (0, 3, 9):
+        fresh = np.arange(9) < known
+        Q[:known, :known] = whole[:known, :known]
+        kernel.gather_block(by_slot, slot, numbers, fresh, 9, Q)
+        np.testing.assert_array_equal(Q[:, :9], whole)
+        assert fresh.all()
+        Q[:] = np.nan
+
+
 def solve_block(rng):
     K, y, c = binary_svm(rng)
     a, e = np.zeros(len(y)), y.copy()
@@ -77,13 +106,17 @@ def advance(rng):
     K, y, c = binary_svm(rng)
     n = len(y)
     a, f, state = np.zeros(n), np.zeros(n), np.zeros(5)
-    block, marked = np.empty(8, np.int64), np.zeros(n, dtype=bool)
+    block, marked, where = np.empty(8, np.int64), np.zeros(n, dtype=bool), np.zeros(n, np.int32)
+    places, fresh, Q = np.arange(8), np.zeros(8, dtype=bool), np.empty((8, 8))
     everything, ends = np.arange(n), (np.zeros(1, np.int64), np.full(1, n))
     outcome = kernel.INTERRUPTED
     while outcome == kernel.INTERRUPTED:
         outcome = kernel.advance(
-            K, everything, everything, *ends, y, a, c, f, block, marked, state, 1e-9, -1, 5
+            *(K, everything, everything, *ends, y, a, c, f),
+            *(block, places, fresh, Q, where, marked, state, 1e-9, -1, 5),
         )
+        members = block[: int(state[0])]
+        assert len(set(places[: int(state[0])])) == len(members)
     assert outcome == kernel.DONE
     twin = kernel_twins.solve_problem(K, y, c, 1e-9)
     np.testing.assert_allclose(f, K @ (y * twin), atol=1e-6)
@@ -320,7 +353,9 @@ CASES = {
         advance_coupled,
         are_rows,
         fill_block,
+        gather_block,
         hash_rows,
+        place_block,
         rbf_from_products,
         rbf_rows,
         select,

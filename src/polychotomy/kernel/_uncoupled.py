@@ -16,6 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Event
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,9 @@ _BLOCK = 384
 _MIDDLE_BLOCK = 256
 _SMALL_BLOCK = 128
 _LEAST_BLOCK = 64
+_LARGEST_BLOCK = 1024
+_MOST_FREE = 0.75  # of a block
+_PADDING = 16  # columns, so that those of a block do not meet in the processor's cache
 _SMALL_PROBLEM = 2500
 _MIDDLE_PROBLEM = 6000
 
@@ -246,19 +250,15 @@ def _solve_problem(
     """Advance one problem to its end; return its steps and whether the end was reached."""
     from polychotomy.kernel._compiled import DONE, INTERRUPTED, NEEDS_ROWS, advance
 
-    n = len(problem.y)
-    begun = np.flatnonzero((problem.a > 0) & (problem.a < problem.c))
-    size = max(4, min(_block_size(n, len(begun)), rows.largest_block))
-    block, marked = np.empty(size, dtype=np.int64), np.zeros(n, dtype=bool)
-    block[: min(len(begun), size)] = begun[:size]
-    state = np.zeros(5)
-    state[0] = min(len(begun), size)
+    block = _Block.of(rows, problem)
+    state, marked = block.state, np.zeros(len(problem.y), dtype=bool)
+    where = np.zeros(len(problem.y), dtype=np.int32)
     shared = rows.holds_all  # otherwise only rows that are pinned may be looked at
     slot = rows.slots(segments)
     while state[3] < _MOST_ROUNDS and not stopped.is_set():
         outcome = advance(
             rows.values,
-            slot if shared else _only(rows, problem, block, state),
+            slot if shared else _only(rows, problem, block),
             problem.sample,
             problem.starts,
             problem.stops,
@@ -266,14 +266,18 @@ def _solve_problem(
             problem.a,
             problem.c,
             problem.f,
-            block,
+            block.entries,
+            block.places,
+            block.fresh,
+            block.Q,
+            where,
             marked,
             state,
             tol,
             max_iter,
             _ROUNDS_AT_A_TIME if shared else 1,
         )
-        wanted = problem.sample[block[: int(state[0])]]
+        wanted = problem.sample[block.chosen]
         if outcome == NEEDS_ROWS:
             rows.pin(wanted, segments)
             slot[wanted] = rows.slot[wanted]
@@ -284,7 +288,65 @@ def _solve_problem(
                 rows.release(wanted)
         else:
             return int(state[2]), outcome == DONE
+        block.grow(problem)
     return int(state[2]), False
+
+
+@dataclass
+class _Block:
+    """The samples that are solved for at a time, and the kernel among them; see ``_compiled``.
+
+    `largest` is the most samples that it may have.
+    """
+
+    entries: Indices
+    places: Indices
+    fresh: NDArray[np.bool_]
+    Q: NDArray[Any]
+    state: Array
+    largest: int
+
+    @classmethod
+    def of(cls, rows: KernelRows, problem: _Problem) -> "_Block":
+        """Return a block with coefficients between the bounds, if there are some to begin with."""
+        begun = np.flatnonzero((problem.a > 0) & (problem.a < problem.c))
+        largest = max(4, min(_LARGEST_BLOCK, rows.largest_block))
+        size = min(_block_size(len(problem.y), len(begun)), largest)
+        given = begun[:size]
+        block = cls(
+            given,
+            np.arange(len(given)),
+            np.zeros(len(given), dtype=bool),
+            np.empty((0, 0), dtype=rows.values.dtype),
+            np.zeros(5),
+            largest,
+        )
+        block.state[0] = len(given)
+        block._resize(size)
+        return block
+
+    @property
+    def chosen(self) -> Indices:
+        """The samples in it."""
+        return self.entries[: int(self.state[0])]
+
+    def grow(self, problem: _Problem) -> None:
+        """Make room where most of a full block would be coefficients between the bounds."""
+        size = len(self.entries)
+        if size == self.largest or self.state[0] < size:
+            return
+        n_free = int(np.count_nonzero((problem.a > 0) & (problem.a < problem.c)))
+        if n_free > _MOST_FREE * size:
+            self._resize(min(self.largest, max(2 * size, int(n_free / _MOST_FREE))))
+
+    def _resize(self, size: int) -> None:
+        n = len(self.entries)
+        more, Q = size - n, np.empty((size, size + _PADDING), dtype=self.Q.dtype)
+        Q[: len(self.Q), : len(self.Q)] = self.Q[:, : len(self.Q)]
+        self.entries = np.append(self.entries, np.zeros(more, dtype=np.int64))
+        self.places = np.append(self.places, np.arange(n, size))
+        self.fresh = np.append(self.fresh, np.zeros(more, dtype=bool))
+        self.Q = Q
 
 
 def _block_size(n: int, n_begun: int) -> int:
@@ -333,14 +395,14 @@ def _take_over(rows: KernelRows, whole: _Problem, part: _Problem, segments: Indi
     _add(rows, part, segments, part.sample[changed], weights)
 
 
-def _only(rows: KernelRows, problem: _Problem, block: Indices, state: Array) -> Indices:
+def _only(rows: KernelRows, problem: _Problem, block: _Block) -> Indices:
     """Return slots that show only the rows of the chosen block, which are pinned.
 
     Others might be given up for another thread while this one looks at them.
     """
     slot = np.full(len(rows.slot), -1, dtype=np.int64)
-    if state[1]:
-        wanted = problem.sample[block[: int(state[0])]]
+    if block.state[1]:
+        wanted = problem.sample[block.chosen]
         slot[wanted] = rows.slot[wanted]
     return slot
 

@@ -16,7 +16,14 @@ the kernel row of sample i; ``starts`` and ``stops`` are the runs of consecutive
 ``sample``.
 """
 
-from polychotomy.kernel._compiled._blocks import fill_block, select, select_pairs, solve_block
+from polychotomy.kernel._compiled._blocks import (
+    fill_block,
+    gather_block,
+    place_block,
+    select,
+    select_pairs,
+    solve_block,
+)
 from polychotomy.kernel._compiled._rounds import (
     DONE,
     INTERRUPTED,
@@ -46,7 +53,9 @@ __all__ = [
     "advance_coupled",
     "are_rows",
     "fill_block",
+    "gather_block",
     "hash_rows",
+    "place_block",
     "rbf_from_products",
     "rbf_rows",
     "select",

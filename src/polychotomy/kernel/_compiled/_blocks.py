@@ -6,6 +6,7 @@ from polychotomy.kernel._compiled._jit import compiled, fast
 
 _NEVER = 1e300
 _FLAT = 1e-12
+_SELECT_TILE = 32
 
 
 @compiled
@@ -16,39 +17,6 @@ def _can_go_up(y, a, c):
 @compiled
 def _can_go_down(y, a, c):
     return a > 0 if y > 0 else a < c
-
-
-@compiled
-def select(y, a, c, f, up, down):
-    """Fill `up` and `down` with the samples that violate most, the worst first.
-
-    Returns how many each has, and the largest e that can go up and the smallest that can go down.
-    """
-    most = len(up)
-    up_e, down_e = np.empty(most), np.empty(most)
-    n_up = n_down = 0
-    highest, lowest = -np.inf, np.inf
-    for p in range(len(y)):
-        e = y[p] - f[p]
-        if _can_go_up(y[p], a[p], c[p]):
-            highest = max(highest, e)
-            if n_up < most or e > up_e[most - 1]:
-                n_up = min(n_up + 1, most)
-                k = n_up - 1
-                while k > 0 and up_e[k - 1] < e:
-                    up_e[k], up[k] = up_e[k - 1], up[k - 1]
-                    k -= 1
-                up_e[k], up[k] = e, p
-        if _can_go_down(y[p], a[p], c[p]):
-            lowest = min(lowest, e)
-            if n_down < most or e < down_e[most - 1]:
-                n_down = min(n_down + 1, most)
-                k = n_down - 1
-                while k > 0 and down_e[k - 1] > e:
-                    down_e[k], down[k] = down_e[k - 1], down[k - 1]
-                    k -= 1
-                down_e[k], down[k] = e, p
-    return n_up, n_down, highest, lowest
 
 
 @compiled
@@ -64,6 +32,53 @@ def _insert(keys, items, n, key, item):
         k -= 1
     keys[k], items[k] = key, item
     return n + 1
+
+
+@fast
+def _keys(y, a, c, f, first, up_e, down_e):
+    """Write e of samples from `first` on, negated for down; −∞ where they cannot go there.
+
+    Returns the largest of both.
+    """
+    highest, lowest = -_NEVER, -_NEVER
+    for k in range(len(up_e)):
+        p = first + k
+        e, rises, falls = y[p] - f[p], a[p] < c[p], a[p] > 0
+        up = e if (rises if y[p] > 0 else falls) else -_NEVER
+        down = -e if (falls if y[p] > 0 else rises) else -_NEVER
+        up_e[k], down_e[k] = up, down
+        highest, lowest = max(highest, up), max(lowest, down)
+    return highest, lowest
+
+
+@compiled
+def select(y, a, c, f, up, down):
+    """Fill `up` and `down` with the samples that violate most, the worst first.
+
+    Returns how many each has, and the largest e that can go up and the smallest that can go down.
+    A tile of samples is looked at one by one only if the worst of it is among the worst so far.
+    """
+    n, most = len(y), len(up)
+    up_e, down_e = np.empty(most), np.empty(most)
+    up_tile, down_tile = np.empty(_SELECT_TILE), np.empty(_SELECT_TILE)
+    n_up = n_down = 0
+    for first in range(0, n, _SELECT_TILE):
+        size = min(_SELECT_TILE, n - first)
+        highest, lowest = _keys(y, a, c, f, first, up_tile[:size], down_tile[:size])
+        if highest > -_NEVER and (n_up < most or highest > up_e[most - 1]):
+            for k in range(size):
+                if up_tile[k] > -_NEVER:
+                    n_up = _insert(up_e, up, n_up, up_tile[k], first + k)
+        if lowest > -_NEVER and (n_down < most or lowest > down_e[most - 1]):
+            for k in range(size):
+                if down_tile[k] > -_NEVER:
+                    n_down = _insert(down_e, down, n_down, down_tile[k], first + k)
+    return (
+        n_up,
+        n_down,
+        up_e[0] if n_up > 0 else -np.inf,
+        -down_e[0] if n_down > 0 else np.inf,
+    )
 
 
 @compiled
@@ -224,27 +239,69 @@ def solve_block(Q, y, a, c, e, n, enough, most_steps):
 
 
 @compiled
-def gather_block(K, slot, numbers, n, Q):
-    """Write the kernel among n samples; a half is read, the other is its mirror image.
+def place_block(last, n_last, block, n, places, fresh, where):
+    """Let what stays in a block keep its place; the others take places that are free.
 
-    Almost every value waits for memory, four rows at a time for much the same time as one.
+    ``places[k]`` is the place of ``block[k]``, until now that of ``last[k]``. What is new at a
+    place is not `fresh`. `where` has a 0 for each sample, before and after.
     """
-    u = 0
-    while u + 4 <= n:
-        k0, k1 = K[slot[numbers[u]]], K[slot[numbers[u + 1]]]
-        k2, k3 = K[slot[numbers[u + 2]]], K[slot[numbers[u + 3]]]
-        for v in range(u, n):
+    for k in range(n_last):
+        where[last[k]] = places[k] + 1
+    taken = np.zeros(n, np.bool_)
+    for k in range(n):
+        places[k] = where[block[k]] - 1
+        if places[k] >= 0:
+            taken[places[k]] = True
+    for k in range(n_last):
+        where[last[k]] = 0
+    free = 0
+    for k in range(n):
+        if places[k] < 0:
+            while taken[free]:
+                free += 1
+            places[k], fresh[free] = free, False
+            free += 1
+
+
+@compiled
+def gather_block(K, slot, numbers, fresh, n, Q):
+    """Write the kernel among n samples, of which those that are not `fresh` are new in Q.
+
+    A half is read, the other is its mirror image. Almost every value waits for memory, four rows at
+    a time for much the same time as one.
+    """
+    order = np.empty(n, np.int64)
+    known, new = 0, n
+    for k in range(n):
+        if fresh[k]:
+            order[known] = k
+            known += 1
+    new = known
+    for k in range(n):
+        if not fresh[k]:
+            order[new] = k
+            new += 1
+            fresh[k] = True
+    t = known
+    while t + 4 <= n:
+        a, b, c, d = order[t], order[t + 1], order[t + 2], order[t + 3]
+        k0, k1 = K[slot[numbers[a]]], K[slot[numbers[b]]]
+        k2, k3 = K[slot[numbers[c]]], K[slot[numbers[d]]]
+        for i in range(t + 4):
+            v = order[i]
             p = numbers[v]
             q0, q1, q2, q3 = k0[p], k1[p], k2[p], k3[p]
-            Q[u, v], Q[u + 1, v], Q[u + 2, v], Q[u + 3, v] = q0, q1, q2, q3
-            Q[v, u], Q[v, u + 1], Q[v, u + 2], Q[v, u + 3] = q0, q1, q2, q3
-        u += 4
-    while u < n:
-        row = K[slot[numbers[u]]]
-        for v in range(u, n):
-            Q[u, v] = row[numbers[v]]
-            Q[v, u] = Q[u, v]
-        u += 1
+            Q[a, v], Q[b, v], Q[c, v], Q[d, v] = q0, q1, q2, q3
+            Q[v, a], Q[v, b], Q[v, c], Q[v, d] = q0, q1, q2, q3
+        t += 4
+    while t < n:
+        a = order[t]
+        row = K[slot[numbers[a]]]
+        for i in range(t + 1):
+            v = order[i]
+            Q[a, v] = row[numbers[v]]
+            Q[v, a] = Q[a, v]
+        t += 1
 
 
 @compiled

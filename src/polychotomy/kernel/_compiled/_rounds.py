@@ -7,6 +7,7 @@ from polychotomy.kernel._compiled._blocks import (
     fill_block,
     gather_block,
     gather_coupled,
+    place_block,
     select,
     solve_block,
 )
@@ -18,49 +19,71 @@ DONE, NEEDS_ROWS, INTERRUPTED, TOO_MANY_STEPS = 0, 1, 2, 3
 
 @compiled
 def advance(
-    K, slot, sample, starts, stops, y, a, c, f, block, marked, state, tol, most_steps, most_rounds
+    K,
+    slot,
+    sample,
+    starts,
+    stops,
+    y,
+    a,
+    c,
+    f,
+    block,
+    places,
+    fresh,
+    Q,
+    where,
+    marked,
+    state,
+    tol,
+    most_steps,
+    most_rounds,
 ):
     """Run rounds until the problem is solved, rows are missing, or `most_rounds` are over.
 
     `state` has the block's size, whether it is chosen and not yet solved, the steps so far, the
-    rounds so far and the violation. Returns one of the four outcomes.
+    rounds so far and the violation. Sample ``block[k]`` is at ``places[k]`` of Q, the kernel among
+    the block, of which a round reads what is not `fresh`. Returns one of the four outcomes.
     """
     size = len(block)
     up, down = np.empty(size // 2, np.int64), np.empty(size // 2, np.int64)
-    Q = np.empty((size, size), K.dtype)
-    own = np.empty(size, np.int64)
+    own, last = np.empty(size, np.int64), np.empty(size, np.int64)
     block_y, block_a, block_c = np.empty(size), np.empty(size), np.empty(size)
     block_e, weights, slots = np.empty(size), np.empty(size), np.empty(size, np.int64)
     rounds = 0
     while True:
         if state[1] == 0:
-            n_up, n_down, highest, lowest = select(y, a, c, f, up, down)
+            n = int(state[0])
+            new = size // 2 if n == 0 else max(size // 4, 2)
+            n_up, n_down, highest, lowest = select(y, a, c, f, up[:new], down[:new])
             state[4] = highest - lowest if n_up > 0 and n_down > 0 else 0.0
             if state[4] <= tol:
                 return DONE
             if most_steps >= 0 and state[2] >= most_steps:
                 return TOO_MANY_STEPS
-            state[0] = fill_block(block, int(state[0]), up, n_up, down, n_down, marked)
+            last[:n] = block[:n]
+            state[0] = fill_block(block, n, up, n_up, down, n_down, marked)
+            place_block(last, n, block, int(state[0]), places, fresh, where)
             state[1] = 1
         n = int(state[0])
         for k in range(n):
-            own[k] = sample[block[k]]
-            if slot[own[k]] < 0:
+            if slot[sample[block[k]]] < 0:
                 return NEEDS_ROWS
-        gather_block(K, slot, own, n, Q)
         for k in range(n):
-            p = block[k]
-            block_y[k], block_a[k], block_c[k], block_e[k] = y[p], a[p], c[p], y[p] - f[p]
+            p, q = block[k], places[k]
+            own[q], last[q] = sample[p], p
+            block_y[q], block_a[q], block_c[q], block_e[q] = y[p], a[p], c[p], y[p] - f[p]
+        gather_block(K, slot, own, fresh, n, Q)
         left = most_steps - int(state[2]) if most_steps >= 0 else 1_000_000
         enough = max(0.5 * tol, 0.1 * state[4])
         state[2] += solve_block(Q, block_y, block_a, block_c, block_e, n, enough, left)
         changed = 0
-        for k in range(n):
-            p = block[k]
-            weight = y[p] * (block_a[k] - a[p])
+        for q in range(n):
+            p = last[q]
+            weight = y[p] * (block_a[q] - a[p])
             if weight != 0:
-                weights[changed], slots[changed] = weight, slot[own[k]]
-                a[p] = block_a[k]
+                weights[changed], slots[changed] = weight, slot[own[q]]
+                a[p] = block_a[q]
                 changed += 1
         add_rows(K, slots, weights, changed, f, starts, stops)
         state[1] = 0
