@@ -101,8 +101,9 @@ def test_folds_of_a_tree_without_room_for_the_scatter_of_each_class(monkeypatch,
     targets = np.hstack([part.block(slice(None)) for part in parts])
     weight = np.random.default_rng(1).integers(0, 3, 180).astype(float)
     if weights is None:
-        model = SharedLinear(C=0.3).fit_joint(X, targets, sample_weight=weight)
-        _check(model, X, targets, 0.3, weight)
+        for samples in (X, csr_array(X)):
+            model = SharedLinear(C=0.3).fit_joint(samples, targets, sample_weight=weight)
+            _check(model, X, targets, 0.3, weight)
     else:
         model = SharedLinear(C=0.3, class_weight=weights).fit_joint(X, targets)
         _check(model, X, targets, 0.3, class_weight=weights)
