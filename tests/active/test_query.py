@@ -38,6 +38,14 @@ def test_replicas_nearest_each_other_come_first():
         np.testing.assert_array_equal(found, [2, 1, 4, 0, 3])
 
 
+@pytest.mark.parametrize("k", [3, 4, 9])
+def test_the_lead_is_that_over_the_second_whatever_the_order_of_classes(k, rng):
+    outputs = rng.normal(size=(200, k))
+    ordered = np.sort(outputs, axis=1)
+    found = query(Says(decision_function=outputs), np.zeros((200, 1)), 200)
+    np.testing.assert_array_equal(found, np.argsort(ordered[:, -1] - ordered[:, -2]))
+
+
 def test_with_two_classes_they_are_the_nearest_samples():
     for strategy in ("lead", "boundary"):
         classifier = Says(decision_function=[3, -1, 0.2, -0.1, 5])
@@ -78,6 +86,7 @@ def test_diversity_spreads_the_queries():
     classifier = Says(decision_function=np.arange(1, 11))
     assert query(classifier, X, 3).tolist() == [0, 1, 2]
     assert query(classifier, X, 3, diversity=5 / 3).tolist() == [0, 4, 3]
+    assert query(classifier, X, 3, diversity=1.4).tolist() == [0, 4, 3]  # of 4.2 samples, 5
     assert query(classifier, X, 3, diversity=100).tolist() == [0, 9, 6]
     assert query(classifier, csr_array(X), 3, diversity=100).tolist() == [0, 9, 6]
     assert query(classifier, pd.DataFrame(X), 3, diversity=100).tolist() == [0, 9, 6]

@@ -208,6 +208,9 @@ def test_evaluate_needs_labels(folder, tmp_path):
     assert "of 150 predictions are wrong" in found.stdout
     said = run("evaluate", folder / "m.skops", tmp_path / "sort.csv", "--target", "no", status=1)
     assert "has no column 'no' for the labels" in said.stderr
+    frame.assign(kind="fern").to_csv(tmp_path / "ferns.csv", index=False)
+    said = run("evaluate", folder / "m.skops", tmp_path / "ferns.csv", status=1).stderr
+    assert f"that are classes of the model, such as '{min(frame['kind'])}'" in said
 
 
 def test_evaluate_writes_a_report(folder, labelled):

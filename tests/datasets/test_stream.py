@@ -195,3 +195,17 @@ def test_what_a_model_keeps_of_how_its_file_was_read_is_that_of_a_whole_one(
     target = "cover" if header else "x7"
     whole = read(path, target, header=header)
     assert stream(path, target, header=header).reading == whole.reading
+
+
+def test_texts_of_a_parquet_file_that_are_damaged_are_refused(tmp_path):
+    """Arrow leaves texts unchecked, until something asks for one of them."""
+    path = tmp_path / "land.parquet"
+    good = pa.array(["2021-01-31", "2021-02-28", "wood"] * 20)
+    _, places, letters = good.buffers()
+    damaged = pa.py_buffer(letters.to_pybytes().replace(b"2021-02", b"\xff021-02"))
+    texts = pa.StringArray.from_buffers(len(good), places, damaged)
+    pyarrow.parquet.write_table(pa.table({"day": texts, "class": ["a", "b"] * 30}), path)
+    with pytest.raises(DataError, match=r"is not a Parquet file, or is damaged: .*UTF8"):
+        read(path)
+    with pytest.raises(DataError, match=r"Row group 1 .* cannot be read: .*UTF8"):
+        stream(path)

@@ -15,6 +15,7 @@ FORMULAS = {
     "hamming": lambda z: (1 - np.sign(z)) / 2,
 }
 SPARSE = [[1, 0, -1, 1], [-1, 1, 0, 0], [0, -1, 1, -1]]
+RING = np.eye(25, dtype=int) - np.roll(np.eye(25, dtype=int), 1, axis=0)  # nearly all zeros
 
 
 def test_the_rules():
@@ -29,15 +30,16 @@ def test_exponential_loss_of_slide_16():
     )
 
 
+@pytest.mark.parametrize("matrix", [SPARSE, RING], ids=["sparse", "ring"])
 @pytest.mark.parametrize("rule", FORMULAS)
-def test_losses_are_summed_as_written(rule, rng):
-    outputs = rng.normal(scale=3, size=(5, 4))
+def test_losses_are_summed_as_written(rule, matrix, rng):
+    outputs = rng.normal(scale=3, size=(5, len(matrix[0])))
     outputs[0, :2] = 0
     expected = [
-        [-sum(FORMULAS[rule](a * f) for a, f in zip(row, sample, strict=True)) for row in SPARSE]
+        [-sum(FORMULAS[rule](a * f) for a, f in zip(row, sample, strict=True)) for row in matrix]
         for sample in outputs
     ]
-    np.testing.assert_allclose(decode(outputs, SPARSE, rule), expected, rtol=1e-12)
+    np.testing.assert_allclose(decode(outputs, matrix, rule), expected, rtol=1e-12)
 
 
 def test_hamming_scores_are_distances():

@@ -98,6 +98,25 @@ def test_a_tree_is_not_asked_about_everything(samples, monkeypatch):
     assert sum(asked) < 0.9 * 9 * len(new)
 
 
+@pytest.mark.parametrize("by", ["predict_top", "predict_top_proba"])
+def test_of_a_certain_sample_only_the_way_to_its_class_is_asked(by, monkeypatch):
+    """A balanced tree of 8 classes has 3 problems on each way, and no other way can be better."""
+    X, y = np.repeat(np.eye(8), 5, axis=0), np.repeat(np.arange(8), 5)
+    classifier = TreeClassifier(LogisticRegression(C=1e4), "balanced").fit(X, y)
+    asked = []
+    outputs = type(classifier._trained).outputs
+
+    def counting(self, X, kind, which=None):
+        asked.append(X.shape[0] * len(which))
+        return outputs(self, X, kind, which)
+
+    monkeypatch.setattr(type(classifier._trained), "outputs", counting)
+    labels = getattr(classifier, by)(X, 1)
+    labels = labels[0] if by == "predict_top_proba" else labels
+    np.testing.assert_array_equal(labels[:, 0], y)
+    assert sum(asked) == 3 * len(X)
+
+
 def test_a_tree_is_asked_about_many_samples_at_once(monkeypatch):
     """A node costs the same time for each block of samples, of which there are few."""
     k = 200

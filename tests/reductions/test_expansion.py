@@ -62,6 +62,17 @@ def test_what_does_not_suit_the_code_is_skipped_with_the_reason(asked, message):
         expand([asked])
 
 
+def test_what_does_not_exist_for_so_few_classes_is_skipped_with_the_reason():
+    rows, skipped = expand(["orthogonal", "one_vs_rest"], k=3)
+    assert list(rows) == ["one_vs_rest"]
+    assert "at least 4 classes" in skipped["orthogonal"]
+
+
+def test_two_classes_leave_no_decoders_to_try():
+    assert set(expand("all", k=2)[0]) >= {"one_vs_rest"}
+    assert not [name for name in expand("all", k=2)[0] if ":" in name]
+
+
 def test_what_does_not_suit_the_learner_is_skipped_with_the_reason():
     rows, skipped = expand(["sbc_identity", "one_vs_rest"], LogisticRegression())
     assert list(rows) == ["one_vs_rest"]

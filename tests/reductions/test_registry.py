@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -162,6 +163,20 @@ def test_the_native_form_is_the_learner_itself(iris):
     assert Reduction("native").make(inner, random_state=3)[-1].random_state == 3
     assert Reduction("native").make(SGDClassifier(random_state=7), random_state=3).random_state == 7
     assert Reduction("native").cost.problems == 1
+
+
+def test_the_native_form_weighs_classes_if_it_can(iris):
+    weights = {0: 1.0, 1: 2.0, 2: 5.0}
+    made = Reduction("native").make(LogisticRegression(), class_weight=weights)
+    assert made.class_weight == weights
+    with pytest.raises(ValueError, match="GaussianNB has none, or has its own weights"):
+        Reduction("native").make(GaussianNB(), class_weight=weights)
+
+
+@pytest.mark.parametrize("name", sorted({*available_bases()} - {"lightgbm", "xgboost"}))
+def test_every_base_is_a_classifier_that_can_be_made(name, iris):
+    X, y = iris[0][50:], iris[1][50:]
+    assert make_base(name).fit(X, y).score(X, y) > 0.8
 
 
 def test_binary_learners_have_no_native_form():

@@ -150,6 +150,10 @@ class Evaluation:
         return self.truth != UNKNOWN
 
 
+def _first_class(model: Model) -> str:
+    return str(model.pipeline.classes_[_order(model)[0]])
+
+
 def evaluate_model(
     model: Model, data: str, target: str | None, encoding: str | None = None
 ) -> Evaluation:
@@ -158,7 +162,11 @@ def evaluate_model(
     if not np.any(new.truth != UNKNOWN):
         wanted = target or model.facts.get("target")
         where = f"in the column {wanted!r}" if wanted else "that the model knows"
-        raise DataError(f"{new.name} must have labels {where}. Name another column with --target.")
+        which = f" that are classes of the model, such as {_first_class(model)!r}"
+        raise DataError(
+            f"{new.name} must have labels {where}{which if wanted and len(new.labelled) else ''}. "
+            "Name another column with --target."
+        )
     pipeline, frame = model.pipeline, _safe_indexing(new.features, new.labelled)
     order = _order(model)
     classes = pipeline.classes_[order]

@@ -114,6 +114,7 @@ class ParquetBlocks:
             options["columns"] = list(columns)
         try:
             for batch in file.iter_batches(size, **options):
+                batch.validate(full=True)
                 yield _as_frame(batch)
         except Exception as error:  # a damaged file can make any part of a parser fail
             reason = " ".join(str(error).split())[:200]

@@ -7,6 +7,7 @@ from codecs import lookup
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from gzip import open as open_gzip
+from importlib import import_module
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -92,7 +93,9 @@ def read_parquet(path: Path, reading: Reading) -> Frame:
             raise not_what_it_says(path, "a Parquet file")
     require("pyarrow", extra="parquet")
     with expecting(path, "a Parquet file"):
-        frame = require("pandas", extra="data").read_parquet(path, engine="pyarrow")
+        table = import_module("pyarrow.parquet").read_table(path)
+        table.validate(full=True)  # texts that are no UTF-8 would fail later
+        frame = table.to_pandas()
     frame.columns = [str(column) for column in frame.columns]
     return frame.reset_index(drop=True)
 
