@@ -104,6 +104,7 @@ def fit_sigmoid(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> S
     f, weighed = outputs / scale, weight * target
     fitted = np.array([weighed @ f, weighed.sum()])
     theta, total = np.array([0.0, np.log((plus + 1) / (minus + 1))]), plus + minus
+    ridge = 1e-12 * total
 
     def at(parameters: Array) -> tuple[float, Array]:
         z = parameters[0] * f + parameters[1]
@@ -120,9 +121,9 @@ def fit_sigmoid(outputs: Array, positive: NDArray[np.bool_], weight: Array) -> S
         if np.abs(gradient).max() < 1e-10 * total:
             break
         share *= 1 - p
-        first = share @ f
-        hessian = np.array([[(share * f) @ f, first], [first, share.sum()]])
-        step = np.linalg.solve(hessian + 1e-12 * total * np.eye(2), gradient)
+        second, first, none = (share * f) @ f + ridge, share @ f, share.sum() + ridge
+        inverse = np.array([[none, -first], [-first, second]]) / (second * none - first**2)
+        step = inverse @ gradient
         t = 1.0
         while (reached := at(theta - t * step))[0] > value * (1 + 1e-12) and t > 1e-10:
             t /= 2

@@ -27,7 +27,7 @@ from polychotomy.arrays import Array, Indices
 from polychotomy.kernel._kernel_rows import KernelRows
 
 _MOST_ROUNDS = 1_000_000
-_ROUNDS_AT_A_TIME = 20
+_ROUNDS_AT_A_TIME = 4
 _BLOCK = 384
 _MIDDLE_BLOCK = 256
 _SMALL_BLOCK = 128
@@ -79,6 +79,7 @@ class _Problem:
     """One problem on its own samples; see ``_compiled`` for the names."""
 
     sample: Indices
+    segments: Indices
     starts: Indices
     stops: Indices
     y: Array
@@ -87,14 +88,16 @@ class _Problem:
     f: Array
 
     @classmethod
-    def of(cls, side: NDArray[np.int8], upper: Array, start: Array | None) -> "_Problem":
+    def of(
+        cls, rows: KernelRows, side: NDArray[np.int8], upper: Array, start: Array | None
+    ) -> "_Problem":
         sample = np.flatnonzero(side)
         breaks = np.flatnonzero(np.diff(sample) != 1)
         starts = sample[np.concatenate([[0], breaks + 1])] if len(sample) else sample
         stops = sample[np.concatenate([breaks, [len(sample) - 1]])] + 1 if len(sample) else sample
         y, c = side[sample].astype(float), upper[sample].astype(float)
         a = np.zeros(len(sample)) if start is None else np.clip(np.abs(start[sample]), 0, c)
-        return cls(sample, starts, stops, y, c, a, np.zeros(len(sample)))
+        return cls(sample, rows.segments_of(sample), starts, stops, y, c, a, np.zeros(len(sample)))
 
     def within(self, target: NDArray[np.int8], upper: Array) -> "_Problem":
         """Return the problem with a bound of 0 for samples without a target, at its beginning."""
@@ -167,16 +170,15 @@ def solve_apart(
     def work(s: int) -> None:
         begin = None if start is None else _column(start, s)
         if within[s] < 0:
-            problem = _Problem.of(targets[:, s], upper[:, s], begin)
+            problem = _Problem.of(rows, targets[:, s], upper[:, s], begin)
         else:
             problem = solved[within[s]][0].within(targets[:, s], upper[:, s])
-        segments = rows.segments_of(problem.sample)
         if within[s] >= 0:
-            _take_over(rows, solved[within[s]][0], problem, segments)
+            _take_over(rows, solved[within[s]][0], problem)
         else:
             given = np.flatnonzero(problem.a)
-            _add(rows, problem, segments, problem.sample[given], (problem.y * problem.a)[given])
-        solved[s] = problem, *_solve_problem(rows, problem, segments, tol, max_iter, stopped)
+            _add(rows, problem, problem.sample[given], (problem.y * problem.a)[given])
+        solved[s] = problem, *_solve_problem(rows, problem, tol, max_iter, stopped)
         done(s)
 
     for some in (np.flatnonzero(within < 0).tolist(), np.flatnonzero(within >= 0).tolist()):
@@ -242,7 +244,6 @@ def _coefficients(problems: list[_Problem], m: int) -> csc_array:
 def _solve_problem(
     rows: KernelRows,
     problem: _Problem,
-    segments: Indices,
     tol: float,
     max_iter: int,
     stopped: Event,
@@ -254,7 +255,7 @@ def _solve_problem(
     state, marked = block.state, np.zeros(len(problem.y), dtype=bool)
     where = np.zeros(len(problem.y), dtype=np.int32)
     shared = rows.holds_all  # otherwise only rows that are pinned may be looked at
-    slot = rows.slots(segments)
+    slot = rows.slots(problem.segments)
     while state[3] < _MOST_ROUNDS and not stopped.is_set():
         outcome = advance(
             rows.values,
@@ -279,16 +280,18 @@ def _solve_problem(
         )
         wanted = problem.sample[block.chosen]
         if outcome == NEEDS_ROWS:
-            rows.pin(wanted, segments)
+            wanted = wanted[slot[wanted] < 0] if shared else wanted
+            rows.pin(wanted, problem.segments)
             slot[wanted] = rows.slot[wanted]
             if shared:
                 rows.release(wanted)
         elif outcome == INTERRUPTED:
             if not shared:
                 rows.release(wanted)
+            if state[3] % _ROUNDS_AT_A_TIME == 0:  # whatever rows were there before
+                block.grow(problem)
         else:
             return int(state[2]), outcome == DONE
-        block.grow(problem)
     return int(state[2]), False
 
 
@@ -311,18 +314,19 @@ class _Block:
         """Return a block with coefficients between the bounds, if there are some to begin with."""
         begun = np.flatnonzero((problem.a > 0) & (problem.a < problem.c))
         largest = max(4, min(_LARGEST_BLOCK, rows.largest_block))
-        size = min(_block_size(len(problem.y), len(begun)), largest)
-        given = begun[:size]
+        size = max(_block_size(len(problem.y), len(begun)), int(len(begun) / _MOST_FREE))
+        size = min(size, largest)
+        given = min(len(begun), size)
         block = cls(
-            given,
-            np.arange(len(given)),
-            np.zeros(len(given), dtype=bool),
-            np.empty((0, 0), dtype=rows.values.dtype),
+            np.zeros(size, dtype=np.int64),
+            np.arange(size),
+            np.zeros(size, dtype=bool),
+            np.empty((size, size + _PADDING), dtype=rows.values.dtype),
             np.zeros(5),
             largest,
         )
-        block.state[0] = len(given)
-        block._resize(size)
+        block.entries[:given] = begun[:given]
+        block.state[0] = given
         return block
 
     @property
@@ -336,17 +340,15 @@ class _Block:
         if size == self.largest or self.state[0] < size:
             return
         n_free = int(np.count_nonzero((problem.a > 0) & (problem.a < problem.c)))
-        if n_free > _MOST_FREE * size:
-            self._resize(min(self.largest, max(2 * size, int(n_free / _MOST_FREE))))
-
-    def _resize(self, size: int) -> None:
-        n = len(self.entries)
-        more, Q = size - n, np.empty((size, size + _PADDING), dtype=self.Q.dtype)
-        Q[: len(self.Q), : len(self.Q)] = self.Q[:, : len(self.Q)]
-        self.entries = np.append(self.entries, np.zeros(more, dtype=np.int64))
-        self.places = np.append(self.places, np.arange(n, size))
-        self.fresh = np.append(self.fresh, np.zeros(more, dtype=bool))
+        if n_free <= _MOST_FREE * size:
+            return
+        more = min(self.largest, max(2 * size, int(n_free / _MOST_FREE))) - size
+        Q = np.empty((size + more, size + more + _PADDING), dtype=self.Q.dtype)
+        Q[:size, :size] = self.Q[:, :size]
         self.Q = Q
+        self.entries = np.append(self.entries, np.zeros(more, dtype=np.int64))
+        self.places = np.append(self.places, np.arange(size, size + more))
+        self.fresh = np.append(self.fresh, np.zeros(more, dtype=bool))
 
 
 def _block_size(n: int, n_begun: int) -> int:
@@ -361,23 +363,21 @@ def _block_size(n: int, n_begun: int) -> int:
     return min(size, max(_LEAST_BLOCK, 2 * n_begun)) if n_begun else size
 
 
-def _add(
-    rows: KernelRows, problem: _Problem, segments: Indices, samples: Indices, weights: Array
-) -> None:
+def _add(rows: KernelRows, problem: _Problem, samples: Indices, weights: Array) -> None:
     """Add the kernel rows of samples, with weights, to the outputs of a problem."""
     from polychotomy.kernel._compiled import add_rows
 
     size = min(_BLOCK, rows.largest_block)
     for first in range(0, len(samples), size):
         part = samples[first : first + size]
-        rows.pin(part, segments)
+        rows.pin(part, problem.segments)
         slots, some = rows.slot[part], weights[first : first + size]
         f, starts, stops = problem.f, problem.starts, problem.stops
         add_rows(rows.values, slots, some, len(part), f, starts, stops)
         rows.release(part)
 
 
-def _take_over(rows: KernelRows, whole: _Problem, part: _Problem, segments: Indices) -> None:
+def _take_over(rows: KernelRows, whole: _Problem, part: _Problem) -> None:
     """Begin a problem with the solution of one on the same samples, with other bounds.
 
     Coefficients above the bounds are cut. Then the side with the larger sum gives up those of the
@@ -392,7 +392,7 @@ def _take_over(rows: KernelRows, whole: _Problem, part: _Problem, segments: Indi
     part.a[:], part.f[:] = a, whole.f
     changed = np.flatnonzero(a != whole.a)
     weights = (part.y * (a - whole.a))[changed]
-    _add(rows, part, segments, part.sample[changed], weights)
+    _add(rows, part, part.sample[changed], weights)
 
 
 def _only(rows: KernelRows, problem: _Problem, block: _Block) -> Indices:

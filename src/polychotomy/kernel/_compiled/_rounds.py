@@ -39,18 +39,18 @@ def advance(
     most_steps,
     most_rounds,
 ):
-    """Run rounds until the problem is solved, rows are missing, or `most_rounds` are over.
+    """Run rounds until the problem is solved, rows are missing, or a few are over.
 
-    `state` has the block's size, whether it is chosen and not yet solved, the steps so far, the
-    rounds so far and the violation. Sample ``block[k]`` is at ``places[k]`` of Q, the kernel among
-    the block, of which a round reads what is not `fresh`. Returns one of the four outcomes.
+    These end where the number of all rounds is a multiple of `most_rounds`. `state` has the block's
+    size, whether it is chosen and not yet solved, the steps so far, the rounds so far and the
+    violation. Sample ``block[k]`` is at ``places[k]`` of Q, the kernel among the block, of which a
+    round reads what is not `fresh`. Returns one of the four outcomes.
     """
     size = len(block)
     up, down = np.empty(size // 2, np.int64), np.empty(size // 2, np.int64)
     own, last = np.empty(size, np.int64), np.empty(size, np.int64)
     block_y, block_a, block_c = np.empty(size), np.empty(size), np.empty(size)
     block_e, weights, slots = np.empty(size), np.empty(size), np.empty(size, np.int64)
-    rounds = 0
     while True:
         if state[1] == 0:
             n = int(state[0])
@@ -88,8 +88,7 @@ def advance(
         add_rows(K, slots, weights, changed, f, starts, stops)
         state[1] = 0
         state[3] += 1
-        rounds += 1
-        if rounds == most_rounds:
+        if state[3] % most_rounds == 0:
             return INTERRUPTED
 
 
