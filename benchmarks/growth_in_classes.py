@@ -112,6 +112,10 @@ OF_DENSE = {
     "LinearDiscriminantAnalysis": lambda k, loss: LinearDiscriminantAnalysis(),
 }
 OF_SPARSE = {
+    "one-vs-rest, squared hinge": lambda k, loss: code(k, "one_vs_rest", "squared_hinge"),
+    "wide tree, squared hinge": lambda k, loss: TreeClassifier(
+        SharedLinear("squared_hinge"), "kmeans", probability=None
+    ),
     "OneVsRestClassifier(LinearSVC)": lambda k, loss: OneVsRestClassifier(LinearSVC()),
 }
 PEERS = {"LogisticRegression": lambda k, loss: LogisticRegression(max_iter=200)} | {
@@ -137,7 +141,9 @@ def measure(data, name, k):
     few = np.flatnonzero(y < min(k, 10))
     if hasattr(classifier, "prepare"):
         classifier.prepare(X, y, test)
-    elif name in OURS and "code" not in classifier.get_params(deep=False):  # a code has k rows
+    elif name in OURS | OF_SPARSE and "code" not in classifier.get_params(
+        deep=False
+    ):  # a code has k rows
         classifier.fit(X[few], y[few])  # compiles
     start = process_time()
     classifier.fit(X, y)

@@ -39,6 +39,23 @@ def growth_in_classes():
         values = [many[kind] for kind in ("fit", "predict", "accuracy", "top_5")]
         yield label, [*values, *(cell["accuracy"] for cell in found if cell)]
     yield from all_characters(characters["3755"])
+    yield from places(stored("growth-cities")["classes"])
+
+
+def places(measured):
+    methods = {
+        "one-vs-rest": "one-vs-rest",
+        "dense code, 20 log k": "dense, 20 log k",
+        "dense code, class means": "dense, 20 log k, means",
+        "trellis, 8 wide": "trellis, 8 wide",
+        "wide tree": "wide tree",
+        "wide tree, squared hinge": "wide tree, squared hinge",
+        "label tree of napkinXC": "napkinXC, label tree",
+        "omikuji, label trees": "omikuji, label trees",
+    }
+    for label, method in methods.items():
+        rows = [measured[k].get(method, {}) for k in ("30", "300", "1000")]
+        yield label, [row[kind] for row in rows if "fit" in row for kind in ("fit", "accuracy")]
 
 
 def all_characters(measured):
