@@ -2,11 +2,12 @@
 
 Chinese characters from pixels (`hanzi`), regions from the names of places (`cities`, character
 n-grams) or generated samples, with linear learners: reductions of this library with SharedLinear,
-scikit-learn's own forms, and napkinXC, omikuji and Vowpal Wabbit where they are installed. Each
-competitor runs in a process of its own, with one thread and a time limit, so that peak memory is
-its own; what the samples alone take is printed first. Seconds are CPU time, log loss that of at
-most 2000 test samples. A competitor that fails with some classes is not tried with more. Prints a
-table for each k, the exponents of growth, and stores the raw figures with the environment.
+scikit-learn's own forms, and napkinXC, omikuji and Vowpal Wabbit where they are installed.
+Each competitor runs in a process of its own, with one thread and a limit of CPU time, so that peak
+memory is its own; what the samples alone take is printed first. Seconds are CPU time, log loss that
+of at most 500 test samples. A competitor that fails with some classes is not tried with more.
+Prints a table for each k, the exponents of growth, and stores the raw figures with the environment;
+stored figures of other competitors and other k stay.
 
     python benchmarks/growth_in_classes.py [--data hanzi] [--classes 10,30,100,300,1000,3755]
         [--limit 300] [--only NAME ...] [--out benchmarks/results/growth-hanzi.json]
@@ -20,7 +21,8 @@ import sys
 import warnings
 from math import ceil, log, log2
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
+from resource import RLIMIT_CPU, RUSAGE_SELF, getrusage, setrlimit
+from signal import SIGXCPU
 from time import process_time
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -72,6 +74,9 @@ OURS = {
     "dense, 20 log k, similar": lambda k, loss: code(k, dense(k, 20), loss, assignment="similar"),
     "dense, 10 log k, means": lambda k, loss: code(k, dense(k, 10), loss, **MEANS),
     "dense, 20 log k, means": lambda k, loss: code(k, dense(k, 20), loss, **MEANS),
+    "dense, 20 log k, probabilities": lambda k, loss: code(
+        k, dense(k, 20), loss, probability="auto"
+    ),
     "trellis, 8 wide": lambda k, loss: code(k, make_code("trellis", k, width=8), loss),
     "trellis, 8 wide, similar": lambda k, loss: code(
         k, make_code("trellis", k, width=8), loss, assignment="similar"
@@ -86,6 +91,7 @@ OURS = {
         SharedLinear(loss), "linkage", distance="centroid", probability=None
     ),
     "wide tree": lambda k, loss: TreeClassifier(SharedLinear(loss), "kmeans", probability=None),
+    "wide tree, probabilities": lambda k, loss: TreeClassifier(SharedLinear(loss), "kmeans"),
 }
 OF_DENSE = {
     "Nystroem, one-vs-rest": lambda k, loss: mapped(code(k, "one_vs_rest", loss, 10)),
@@ -106,6 +112,10 @@ OF_DENSE = {
     "LinearDiscriminantAnalysis": lambda k, loss: LinearDiscriminantAnalysis(),
 }
 OF_SPARSE = {
+    "one-vs-rest, squared hinge": lambda k, loss: code(k, "one_vs_rest", "squared_hinge"),
+    "wide tree, squared hinge": lambda k, loss: TreeClassifier(
+        SharedLinear("squared_hinge"), "kmeans", probability=None
+    ),
     "OneVsRestClassifier(LinearSVC)": lambda k, loss: OneVsRestClassifier(LinearSVC()),
 }
 PEERS = {"LogisticRegression": lambda k, loss: LogisticRegression(max_iter=200)} | {
@@ -116,7 +126,8 @@ FORMS = {
     "cities": ("squared", OURS | OF_SPARSE | PEERS),
     "generated": ("squared", OURS | OF_DENSE | PEERS),
 }
-MOST_PROBABLE = 2000
+MOST_PROBABLE = 500
+SHORTEST = 1e-3  # seconds that a clock of CPU time tells from 0
 
 
 def measure(data, name, k):
@@ -130,7 +141,9 @@ def measure(data, name, k):
     few = np.flatnonzero(y < min(k, 10))
     if hasattr(classifier, "prepare"):
         classifier.prepare(X, y, test)
-    elif name in OURS and "code" not in classifier.get_params():  # a code has k rows
+    elif name in OURS | OF_SPARSE and "code" not in classifier.get_params(
+        deep=False
+    ):  # a code has k rows
         classifier.fit(X[few], y[few])  # compiles
     start = process_time()
     classifier.fit(X, y)
@@ -163,9 +176,9 @@ def top_five(classifier, X, n):
 def run(data, name, k, limit):
     """Measure in a process of its own; return None where it takes too long."""
     program = [sys.executable, __file__, "--data", data, "--one", name, "--classes", str(k)]
-    try:
-        done = subprocess.run(program, capture_output=True, text=True, timeout=limit, check=False)
-    except subprocess.TimeoutExpired:
+    program += ["--limit", str(limit)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    if done.returncode == -SIGXCPU:
         return {"failed": f"more than {limit} s"}
     if done.returncode:
         return {"failed": (done.stderr.strip().splitlines() or ["killed"])[-1]}
@@ -184,19 +197,18 @@ COLUMNS = ("fit", "predict", "accuracy", "top_5", "log_loss", "megabytes")
 
 
 def exponents(table):
-    """Print how seconds of fit and of predict grow between the largest two numbers of classes."""
-    sizes = sorted(table, key=int)[-2:]
-    if len(sizes) < 2:
-        return
-    print("\nexponents of growth, fit and predict, from {} to {} classes".format(*sizes))
-    for name in table[sizes[-1]]:
-        a, b = (table[k].get(name, {}) for k in sizes)
-        ratio = log(int(sizes[1]) / int(sizes[0]))
+    """Print how seconds of fit and of predict grow between each one's largest two numbers."""
+    print("\nexponents of growth, fit and predict")
+    for name in dict.fromkeys(name for rows in table.values() for name in rows):
+        sizes = sorted((int(k) for k, rows in table.items() if "fit" in rows.get(name, {})))[-2:]
+        if len(sizes) < 2:
+            continue
+        a, b = (table[str(k)][name] for k in sizes)
         found = [
-            f"{log(b[c] / a[c]) / ratio:9.2f}" for c in ("fit", "predict") if c in a and c in b
+            log(max(b[c], SHORTEST) / max(a[c], SHORTEST)) / log(sizes[1] / sizes[0])
+            for c in ("fit", "predict")
         ]
-        if found:
-            print(f"  {name:<34}{''.join(found)}")
+        print(f"  {name:<34}{found[0]:9.2f}{found[1]:9.2f}   from {sizes[0]} to {sizes[1]} classes")
 
 
 def main():
@@ -204,21 +216,23 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", choices=list(SAMPLES), default="hanzi")
     parser.add_argument("--classes", default="10,30,100,300,1000,3755")
-    parser.add_argument("--limit", type=float, default=300, help="seconds for each competitor")
+    parser.add_argument("--limit", type=int, default=300, help="CPU seconds for each competitor")
     parser.add_argument("--only", nargs="+", help="names of competitors, by default all")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     if options.one:
+        setrlimit(RLIMIT_CPU, (options.limit, options.limit + 1))
         print(json.dumps(measure(options.data, options.one, int(options.classes))))
         return
     out = options.out or Path(__file__).parent / "results" / f"growth-{options.data}.json"
-    names, slow, table = options.only or list(FORMS[options.data][1]), set(), {}
+    names, slow = options.only or list(FORMS[options.data][1]), set()
+    table = json.loads(out.read_text())["classes"] if out.exists() else {}
     for name, reason in peers_of_many.MISSING.items():
         print(f"{name}: {reason}")
     for k in options.classes.split(","):
         print(f"\n{k} classes{'':26}{''.join(f'{name:>9}' for name in COLUMNS)}")
-        table[k] = {}
+        table.setdefault(k, {})
         for name in names:
             if name in slow:  # fewer classes took too long already
                 continue
@@ -226,8 +240,9 @@ def main():
             print(shown(name, table[k][name]), flush=True)
             if "failed" in table[k][name]:
                 slow.add(name)
-        stored = {"environment": environment(), "limit": options.limit, "classes": table}
-        out.write_text(json.dumps(stored, indent=2) + "\n")
+            versions = environment() | peers_of_many.VERSIONS
+            stored = {"environment": versions, "limit": options.limit, "classes": table}
+            out.write_text(json.dumps(stored, indent=2) + "\n")
     exponents(table)
 
 

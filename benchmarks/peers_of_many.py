@@ -1,10 +1,11 @@
 """Linear classifiers of other libraries for very many classes, with the methods of scikit-learn.
 
 ``prepare`` writes what a library reads from files, which is not timed. What is not installed is
-listed in ``MISSING`` with the reason.
+listed in ``MISSING`` with the reason. PECOS is left out: libpecos 1.2.8 needs a SciPy before 1.17.
 """
 
 import tempfile
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,6 +23,7 @@ class Napkin:
 
         self.model_ = PLT(tempfile.mkdtemp(), threads=1, seed=0)
         self.model_.fit(csr_matrix(X), y)
+        self.n_classes_ = int(y.max()) + 1
         return self
 
     def predict_top(self, X, n):
@@ -32,6 +34,15 @@ class Napkin:
     def predict(self, X):
         """Return the best label."""
         return self.predict_top(X, 1)[:, 0]
+
+    def predict_proba(self, X):
+        """Return its probabilities of all labels, divided by their sum."""
+        k = self.n_classes_
+        found = np.zeros((X.shape[0], k))
+        for row, pairs in zip(found, self.model_.predict_proba(csr_matrix(X), k), strict=True):
+            labels, values = zip(*pairs, strict=True)
+            row[list(labels)] = values
+        return found / found.sum(axis=1, keepdims=True)
 
 
 class Omikuji:
@@ -120,3 +131,4 @@ MISSING = {
     for name, (package, _) in _PEERS.items()
     if not find_spec(package)
 }
+VERSIONS = {package: version(package) for package, _ in _PEERS.values() if find_spec(package)}

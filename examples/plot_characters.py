@@ -8,8 +8,7 @@ training time of linear learners change as the number of classes grows to 1000 a
 
 # %%
 # The pictures of characters are not part of scikit-learn, so that the figures here were measured
-# before: ``benchmarks/growth_in_classes.py`` stored them, one run with a limit of 110 seconds for
-# each method.
+# before: ``benchmarks/growth_in_classes.py`` stored them, one run of each method.
 
 import json
 from pathlib import Path

@@ -22,6 +22,7 @@ def growth_in_classes():
         "dense code, 20 log k": "dense, 20 log k",
         'the same, `assignment="similar"`': "dense, 20 log k, similar",
         "trellis, 8 wide": "trellis, 8 wide",
+        "linkage tree": "linkage tree",
         'wide tree, `structure="kmeans"`': "wide tree",
         "Nystroem (1000), one-vs-rest": "Nystroem, one-vs-rest",
         "Nystroem (1000), one-vs-rest, class means": "Nystroem, one-vs-rest, means",
@@ -37,6 +38,41 @@ def growth_in_classes():
         many = characters["1000"].get(method) or earlier["1000"][method]
         values = [many[kind] for kind in ("fit", "predict", "accuracy", "top_5")]
         yield label, [*values, *(cell["accuracy"] for cell in found if cell)]
+    yield from all_characters(characters["3755"])
+    yield from places(stored("growth-cities")["classes"])
+
+
+def places(measured):
+    methods = {
+        "one-vs-rest": "one-vs-rest",
+        "dense code, 20 log k": "dense, 20 log k",
+        "dense code, class means": "dense, 20 log k, means",
+        "trellis, 8 wide": "trellis, 8 wide",
+        "wide tree": "wide tree",
+        "wide tree, squared hinge": "wide tree, squared hinge",
+        "label tree of napkinXC": "napkinXC, label tree",
+        "omikuji, label trees": "omikuji, label trees",
+    }
+    for label, method in methods.items():
+        rows = [measured[k].get(method, {}) for k in ("30", "300", "1000")]
+        yield label, [row[kind] for row in rows if "fit" in row for kind in ("fit", "accuracy")]
+
+
+def all_characters(measured):
+    methods = {
+        "one-vs-rest": "one-vs-rest",
+        "one-vs-rest, class means": "one-vs-rest, means",
+        "dense code": "dense, 20 log k",
+        "dense code, class means": "dense, 20 log k, means",
+        "trellis, class means": "trellis, 8 wide, means",
+        "wide tree": "wide tree",
+        "linkage tree": "linkage tree",
+        "napkinXC, label tree": "napkinXC, label tree",
+    }
+    for label, method in methods.items():
+        row = measured[method]
+        values = [row[kind] for kind in ("fit", "predict", "accuracy", "top_5")]
+        yield label, [*values, row["megabytes"] / 1024]
 
 
 def many_samples():
