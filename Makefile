@@ -102,6 +102,10 @@ comparison: $(READY)  ## compare all reductions on all data sets: 40 hours, can 
 		$(BIN)/python benchmarks/comparison.py run --base $$base --hours 13 || exit 1; \
 	done
 	$(BIN)/python benchmarks/comparison.py export
+	for base in logistic svm; do \
+		$(BIN)/python benchmarks/learning_curves.py samples --base $$base || exit 1; \
+		$(BIN)/python benchmarks/learning_curves.py classes --base $$base || exit 1; \
+	done
 
 results: $(READY)  ## write docs/results.md and docs/comparison.md from results/
 	$(BIN)/python docs/make_results.py

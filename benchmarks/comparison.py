@@ -1,14 +1,14 @@
 """All reductions on all data sets, in 5 × 2 folds: plan, measure and export.
 
-    python benchmarks/comparison.py run --base logistic [--hours 10] [--samples 10000]
+    python benchmarks/comparison.py run --base logistic [--hours 10] [--samples 10000] [--data …]
     python benchmarks/comparison.py export
 
-``run`` first prints what it will do. It trains three reductions once on each data set, estimates
-from that what all of them take, and halves the samples of the most expensive data set until the sum
-fits into the hours; a data set that does not fit with 500 samples is left out. The plan is kept in
-``results/comparison/plan.csv``, so that an interrupted run goes on with it; to plan a learner anew,
-remove its rows there, in ``tuned.csv`` and in ``cells.csv.gz``. Data sets come in the order of
-their cost, and `--until 19:30` stops between two cells.
+``run`` first prints what it will do. It trains three reductions once on each data set, or on those
+of ``--data``, estimates from that what all of them take, and halves the samples of the most
+expensive data set until the sum fits into the hours; a data set that does not fit with 500 samples
+is left out. The plan is kept in ``results/comparison/plan.csv``, so that an interrupted run goes on
+with it; to plan a learner anew, remove its rows there, in ``tuned.csv`` and in ``cells.csv.gz``.
+Data sets come in the order of their cost, and `--until 19:30` stops between two cells.
 
 Two-fold cross-validation is repeated with five seeds. Every reduction is tuned once for each data
 set, on the first training half: logistic regression's C and the leaf size and the rounds of boosted
@@ -233,11 +233,11 @@ def print_plan(rows):
     print(f"{sum(float(row['hours']) for row in rows):.2f} hours in all", flush=True)
 
 
-def run(base, hours, most, until, store_path):
+def run(base, hours, most, until, store_path, names=None):
     """Measure what is missing of a plan, which is made first if there is none."""
     plan, tuned = Rows("plan", PLAN), Rows("tuned", TUNED)
     if not plan.of(base=base):
-        for row in make_plan(base, list(all_data()), hours, most):
+        for row in make_plan(base, names or list(all_data()), hours, most):
             plan.add(row)
     rows = plan.of(base=base)
     print_plan(rows)
@@ -345,6 +345,7 @@ def main():
     parser.add_argument("--base", choices=list(MOST_SAMPLES), default="logistic")
     parser.add_argument("--hours", type=float, default=10.0)
     parser.add_argument("--samples", type=int)
+    parser.add_argument("--data", nargs="+", choices=list(all_data()), metavar="NAME")
     parser.add_argument("--until", help="a time of day, such as 19:30")
     parser.add_argument("--store", type=Path, default=ROOT / "build" / "comparison-5x2.sqlite")
     args = parser.parse_args()
@@ -353,7 +354,8 @@ def main():
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # steps that ran out, classes with a single sample
-        run(args.base, args.hours, args.samples or MOST_SAMPLES[args.base], args.until, args.store)
+        most = args.samples or MOST_SAMPLES[args.base]
+        run(args.base, args.hours, most, args.until, args.store, args.data)
 
 
 if __name__ == "__main__":

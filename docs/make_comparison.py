@@ -1,8 +1,10 @@
-"""Writes docs/comparison.md and its pictures from results/comparison*: ``make results``.
+"""Writes docs/comparison.md, its pictures and the table of advice: ``make results``.
 
 ``benchmarks/comparison.py`` writes results/comparison/cells.csv.gz, a row for each of ten folds of
 a data set, reduction and binary learner. An earlier comparison with a single test part is in
-results/comparison.csv. ``results/reasons.toml`` has what follows from them in words.
+results/comparison.csv, the learning curves are in results/comparison/curves.csv.
+``results/reasons.toml`` has what follows from them in words. What to try first with each learner is
+in src/polychotomy/evaluate/experience.toml, from which docs/how-to/which-reduction.md gets it.
 """
 
 import tomllib
@@ -12,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from advice import write_advice
+from curves import describe_curves, draw_curves
 from markdown_table import markdown_table
 from scipy.stats import rankdata, spearmanr, wilcoxon
 
@@ -32,12 +36,13 @@ METRICS = {"error": "error", "log_loss": "log loss", "brier": "Brier"}
 SHOWN = {"one_vs_one": "o", "dense_random": "s", "linkage_tree": "^"}
 PROTOCOLS = {"split": "one test part", "5x2": "ten folds"}
 N_DRAWS = 2000
+FEWEST = 6  # data sets that tell methods apart: with five, no signed-rank test can reach 5 %
 DIGITS = 7  # of errors that are compared: cells are stored with eight
 INTRODUCTION = """# All reductions on all data sets
 
 Which reduction should one take? The papers compare a few on up to thirteen data sets; here all of
 the library's are compared with three binary learners. This page is made by `make results` from
-committed cells. There are two bodies of evidence:
+committed cells. There are three bodies of evidence:
 
 - **One test part**, broad: 31 data sets and three learners (`results/comparison.csv`, from
   `polychotomy compare` with `--protocol split --samples 1000`, and `--tune` for the SVM). A data
@@ -51,9 +56,12 @@ committed cells. There are two bodies of evidence:
   random code is drawn anew in each fold; the learner's own multi-class form (`native`) and the
   `majority` baseline take part. Fixed test parts are ignored. The whole plan, 35 data sets with up
   to 10 000 samples and three learners, has not been run: what was is in the sections.
+- **[Learning curves](#learning-curves)** of five reductions on a few data sets, against samples and
+  against classes.
 
-At most 1000 samples of each data set are drawn, class by class. Numbers are standardised by the
-training part. The exhaustive code is left out: from a dozen classes on it has too many problems.
+At most 1000 samples of each data set are drawn, class by class; the sections have the numbers.
+Features are standardised by the training part. The exhaustive code is left out: from a dozen
+classes on it has too many problems.
 
 *Rank* is the average over the data sets, 1 for the best of the methods that all data sets have. Two
 methods with the same error, log loss and Brier score on a data set are the same method there (a
@@ -64,6 +72,10 @@ error is lower than that of one-vs-rest by more than a point, within a point of 
 (Bayesian signed-rank test); *effect* is the median difference in points (Hodges and Lehmann).
 Times are CPU seconds against those of one-vs-rest, geometric means, calibration included and tuning
 not."""
+
+TOO_FEW = (
+    "These are too few data sets to compare methods on; the cells are stored, and can be added to."
+)
 
 
 def read_cells(folder: Path) -> pd.DataFrame:
@@ -77,15 +89,21 @@ def read_plan(folder: Path) -> pd.DataFrame:
     return pd.read_csv(folder / "comparison" / "plan.csv")
 
 
-def make_page(cells: pd.DataFrame, plan: pd.DataFrame, advice: str) -> str:
-    """Return the page for a table with a row for each cell."""
-    parts = [INTRODUCTION, advice.strip()]
+def read_curves(folder: Path) -> pd.DataFrame:
+    """Return the errors of the learning curves."""
+    return pd.read_csv(folder / "comparison" / "curves.csv")
+
+
+def make_page(cells: pd.DataFrame, plan: pd.DataFrame, curves: pd.DataFrame, advice: str) -> str:
+    """Return the page for tables with a row for each cell, and for each point of a curve."""
+    parts = [INTRODUCTION, advice.strip(), *describe_curves(curves, TITLES)]
     for base, title in TITLES.items():
         for protocol, how in PROTOCOLS.items():
             found = cells[(cells["base"] == base) & (cells["protocol"] == protocol)]
             if len(found):
-                parts += [f"## {title}, {how}", _about_run(found, plan[plan["base"] == base])]
-                parts += _of_base(found, image_of(base, protocol))
+                parts += [f"## {title}, {how}", _about_run(found, plan)]
+                enough = found["data_set"].nunique() >= FEWEST
+                parts += _of_base(found, image_of(base, protocol)) if enough else [TOO_FEW]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
@@ -101,17 +119,19 @@ def _about_run(cells: pd.DataFrame, plan: pd.DataFrame) -> str:
     ]
     hours = (cells["fit_seconds"] + cells["predict_seconds"]).sum() / 3600
     cut = _cut(cells, plan) if "5x2" in set(cells["protocol"]) else ""
-    k = cells["n_classes"]
+    k, most = cells["n_classes"], (cells["n_train"] + cells["n_test"]).max()
     return (
         f"{len(cells)} cells of {cells['data_set'].nunique()} data sets with {k.min()} to "
-        f"{k.max()} classes, {hours:.2g} CPU hours of training and predicting without the tuning; "
-        f"{', '.join(versions)}. {cut}"
+        f"{k.max()} classes and at most {most} samples, {hours:.2g} CPU hours of training and "
+        f"predicting without the tuning; {', '.join(versions)}. {cut}"
     ).strip()
 
 
-def _cut(cells: pd.DataFrame, plan: pd.DataFrame) -> str:
+def _cut(cells: pd.DataFrame, whole: pd.DataFrame) -> str:
     """Return what was planned and is missing, and which data sets have fewer samples."""
     found = set(cells["data_set"])
+    plan = whole[whole["base"].isin(cells["base"])]
+    never = whole[~whole["data_set"].isin(plan["data_set"])]["data_set"].drop_duplicates()
     dropped = plan[plan["samples"] == 0]["data_set"]
     fewer = plan[(plan["samples"] > 0) & (plan["samples"] < plan["wanted"])]
     late = plan[(plan["samples"] > 0) & ~plan["data_set"].isin(found)]["data_set"]
@@ -119,6 +139,7 @@ def _cut(cells: pd.DataFrame, plan: pd.DataFrame) -> str:
         "Left out by the plan, for their time": dropped,
         "Cut to fewer samples": fewer["data_set"] + " " + fewer["samples"].astype(str),
         "Planned, but not finished": late,
+        "Not planned": never,
     }
     return " ".join(f"{words}: {', '.join(names)}." for words, names in said.items() if len(names))
 
@@ -287,6 +308,8 @@ def draw(cells: pd.DataFrame, folder: Path) -> None:
     from matplotlib import pyplot as plt
 
     for (base, protocol), found in cells.groupby(["base", "protocol"]):
+        if found["data_set"].nunique() < FEWEST:
+            continue
         errors = complete(pivot(found, "error"))
         figure = _draw_differences(errors, f"{TITLES[base]}, {PROTOCOLS[protocol]}")
         figure.savefig(folder / image_of(base, protocol), dpi=110)
@@ -340,8 +363,11 @@ def _draw_by_classes(ax: "Axes", cells: pd.DataFrame, title: str) -> None:
 
 
 if __name__ == "__main__":
-    found, plan = read_cells(ROOT / "results"), read_plan(ROOT / "results")
-    told = tomllib.loads((ROOT / "results" / "reasons.toml").read_text("utf-8"))
-    page = make_page(found, plan, told["comparison"]["advice"])
-    (ROOT / "docs" / "comparison.md").write_text(page, "utf-8")
-    draw(found, ROOT / "docs" / "images")
+    results, docs = ROOT / "results", ROOT / "docs"
+    found, plan, curves = read_cells(results), read_plan(results), read_curves(results)
+    told = tomllib.loads((results / "reasons.toml").read_text("utf-8"))
+    page = make_page(found, plan, curves, told["comparison"]["advice"])
+    (docs / "comparison.md").write_text(page, "utf-8")
+    draw(found, docs / "images")
+    draw_curves(curves, TITLES, docs / "images" / "comparison-curves.png")
+    write_advice(docs / "how-to" / "which-reduction.md")

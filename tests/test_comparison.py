@@ -18,10 +18,28 @@ PLAN = pd.DataFrame(
     }
 )
 
+CURVES = pd.DataFrame(
+    [
+        ("samples", "svm", "letter", "one_vs_rest", 125, 26, 0, 0.4),
+        ("samples", "svm", "letter", "one_vs_rest", 125, 26, 1, 0.5),
+        ("samples", "svm", "letter", "one_vs_rest", 250, 26, 0, 0.3),
+        ("samples", "svm", "letter", "one_vs_one", 125, 26, 0, 0.3),
+        ("samples", "svm", "letter", "one_vs_one", 125, 26, 1, 0.4),
+        ("samples", "svm", "letter", "one_vs_one", 250, 26, 0, 0.3),
+        ("classes", "svm", "letter", "one_vs_rest", 60, 3, 0, 0.2),
+        ("classes", "svm", "letter", "native", 60, 3, 0, 0.25),
+    ],
+    columns=[
+        *("curve", "base", "data_set", "reduction", "n_train", "n_classes", "draw", "error"),
+    ],
+)
 
-@pytest.fixture(scope="module")
-def program():
-    return load_program("make_comparison")
+
+@pytest.fixture
+def program(monkeypatch):
+    found = load_program("make_comparison")
+    monkeypatch.setattr(found, "FEWEST", 4)
+    return found
 
 
 def make_cells(errors, base="svm", protocol="split"):
@@ -35,6 +53,7 @@ def make_cells(errors, base="svm", protocol="split"):
             "seed": 0,
             "n_classes": 3 + "abcd".index(data_set),
             "n_train": 100,
+            "n_test": 50,
             "error": error,
             "log_loss": 1 - error,
             "brier": error,
@@ -58,16 +77,18 @@ ERRORS = {
 }
 
 
-def test_the_page_is_what_the_results_make(program):
+def test_the_page_is_what_the_results_make():
+    program = load_program("make_comparison")
     told = tomllib.loads((ROOT / "results" / "reasons.toml").read_text("utf-8"))
     folder = ROOT / "results"
     cells, plan = program.read_cells(folder), program.read_plan(folder)
-    expected = program.make_page(cells, plan, told["comparison"]["advice"])
+    curves = program.read_curves(folder)
+    expected = program.make_page(cells, plan, curves, told["comparison"]["advice"])
     assert (ROOT / "docs" / "comparison.md").read_text("utf-8") == expected, "run make results"
 
 
 def test_ranks_and_times(program):
-    page = program.make_page(make_cells(ERRORS), PLAN, "Take this.")
+    page = program.make_page(make_cells(ERRORS), PLAN, CURVES[:0], "Take this.")
     assert "Take this." in page
     assert "3 methods on 4 data sets." in page
     # Ranks 1, 1, 2, 1 of bch by error; the other way round by log loss. 4 to the mean of 1 … 4.
@@ -95,7 +116,7 @@ def test_clones_count_once(program):
     # Of three different methods on four places: 1, 2.5 and 4.
     assert ranks.loc["a"].to_dict() == {"bch": 1, "chain": 4, "hamming": 4, "one_vs_rest": 2.5}
     assert ranks.loc["c"].to_dict() == {"bch": 2.5, "chain": 4, "hamming": 4, "one_vs_rest": 1}
-    page = program.make_page(cells, PLAN, "")
+    page = program.make_page(cells, PLAN, CURVES[:0], "")
     assert "Clones: hamming = chain on 4." in page
 
 
@@ -118,12 +139,23 @@ def test_means_that_differ_by_the_digits_of_their_cells_are_equal(program):
     assert program.ranks_of(table, same).loc["a"].to_dict() == {"bch": 1.5, "one_vs_rest": 1.5}
 
 
+def test_few_data_sets_are_not_compared(program, monkeypatch, tmp_path):
+    monkeypatch.setattr(program, "FEWEST", 5)
+    page = program.make_page(make_cells(ERRORS), PLAN, CURVES[:0], "")
+    assert "too few data sets" in page
+    assert "rank" not in page.partition("## RBF SVM")[2]
+
+
 def test_what_was_cut_is_said(program):
-    page = program.make_page(make_cells(ERRORS, protocol="5x2"), PLAN, "")
+    other = pd.DataFrame([{"base": "logistic", "data_set": "g", "wanted": 900, "samples": 900}])
+    plan = pd.concat([PLAN, other])
+    page = program.make_page(make_cells(ERRORS, protocol="5x2"), plan, CURVES[:0], "")
     assert "## RBF SVM, tuned, ten folds" in page
     assert "Left out by the plan, for their time: e." in page
     assert "Cut to fewer samples: d 450." in page
     assert "Planned, but not finished: f." in page
+    assert "Not planned: g." in page
+    assert "at most 150 samples" in page
 
 
 def test_pvalues_are_wilcoxons_adjusted_by_holm(program):
@@ -144,6 +176,58 @@ def test_pictures_are_drawn(program, tmp_path):
         "comparison-logistic-5x2.png",
         "comparison-advice.png",
     }
+
+
+def test_curves_are_differences_from_one_vs_rest_of_whole_draws(program):
+    page = program.make_page(make_cells(ERRORS), PLAN, CURVES, "")
+    assert "means of 2 draws" in page
+    assert "| learner | data | training samples | 125 |\n" in page  # one draw of 250 is missing
+    assert "| RBF SVM, tuned | letter | one_vs_rest | 45.0 |" in page
+    assert "| RBF SVM, tuned | letter | one_vs_one | −10.0 |" in page
+    assert "| RBF SVM, tuned | letter | native | +5.0 |" in page
+
+
+def test_curves_are_drawn(program, tmp_path):
+    program.draw_curves(CURVES, program.TITLES, tmp_path / "curves.png")
+    assert (tmp_path / "curves.png").stat().st_size > 5000
+
+
+@pytest.fixture
+def curves(tmp_path, monkeypatch):
+    """Return benchmarks/learning_curves.py with little to do."""
+    found = load_program("learning_curves", "benchmarks")
+    monkeypatch.setattr(found.comparison, "RESULTS", tmp_path)
+    monkeypatch.setattr(found, "REDUCTIONS", ("one_vs_rest", "native"))
+    monkeypatch.setattr(found, "SIZES", (60, 90))
+    monkeypatch.setattr(found, "TUNED_ON", {"samples": 60})
+    monkeypatch.setattr(found, "N_TEST", 60)
+    monkeypatch.setattr(found, "N_DRAWS", 2)
+    monkeypatch.setattr(found, "BY_CLASSES", {"bands": "bands"})
+    return found
+
+
+def test_a_curve_over_samples_goes_on_where_it_was(curves, tmp_path, monkeypatch):
+    curves.run("samples", "logistic", ["wine"], "00:00")
+    assert (tmp_path / "curves.csv").read_text().count("\n") == 1
+    curves.run("samples", "logistic", ["wine"], None)
+    rows = pd.read_csv(tmp_path / "curves.csv")
+    assert rows.groupby("n_train").size().to_dict() == {60: 4, 90: 4}
+    assert (rows["n_test"] == 60).all()
+    assert rows.groupby("reduction")["parameters"].nunique().eq(1).all()  # tuned once
+    first = (tmp_path / "curves.csv").read_bytes()
+    monkeypatch.setattr(curves, "measure", None)  # nothing is measured again
+    curves.run("samples", "logistic", ["wine"], None)
+    assert (tmp_path / "curves.csv").read_bytes() == first
+
+
+def test_a_curve_over_classes_has_as_many_samples_of_each(curves):
+    samples, parts = curves.parts_of_classes("bands", 1)
+    assert list(parts) == [3, 6]
+    for train, test in parts.values():
+        counts = np.bincount(samples.y[train])
+        assert set(counts[counts > 0]) == {20}
+        assert set(samples.y[test]) == set(samples.y[train])
+        assert not set(train) & set(test)
 
 
 @pytest.fixture
@@ -180,6 +264,13 @@ def test_a_comparison_goes_on_where_it_was(measured, tmp_path, monkeypatch, caps
     measured.run("logistic", 1.0, 60, None, store)
     measured.export(store)
     assert (folder / "cells.csv.gz").read_bytes() == first
+
+
+def test_a_plan_can_be_of_some_data_sets(measured, tmp_path, monkeypatch):
+    known = measured.known_data()
+    monkeypatch.setattr(measured, "all_data", lambda: {n: known[n] for n in ("iris", "wine")})
+    measured.run("logistic", 1.0, 60, "00:00", tmp_path / "cells.sqlite", ["wine"])
+    assert list(pd.read_csv(tmp_path / "results" / "plan.csv")["data_set"]) == ["wine"]
 
 
 def test_exported_cells_outlive_their_store(measured, tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from polychotomy.evaluate import recommend
 from polychotomy.evaluate._experience import experiences
 from polychotomy.reductions import available_bases, available_reductions, make_base
 from tests.evaluate.cells import make_cell
-from tests.programs import ROOT
+from tests.programs import ROOT, load_program
 
 CONTROL = "one_vs_rest"
 
@@ -50,11 +50,35 @@ def test_logistic_regressions_own_form_is_that_far_behind():
     assert said in known.why
 
 
-@pytest.mark.parametrize("known", experiences(), ids=lambda known: known.name)
-def test_the_documentation_has_the_same_words(known):
+def test_the_documentation_has_the_same_words():
     page = (ROOT / "docs" / "how-to" / "which-reduction.md").read_text("utf-8")
-    first = ", ".join(f"`{name}`" for name in known.first)
-    assert f"| {known.name} | {first} | {known.why[0].upper()}{known.why[1:]}. |" in page
+    for known in experiences():
+        first = ", ".join(f"`{name}`" for name in known.first)
+        assert f"| {known.name} | {first} | {known.why[0].upper()}{known.why[1:]}. | " in page
+    assert load_program("advice").with_table(page) == page, "run make results"
+
+
+def lead(base, curve, size, value, data_set="letter"):
+    """Return by how many points one-vs-one is ahead, to one decimal."""
+    curves = pd.read_csv(ROOT / "results" / "comparison" / "curves.csv")
+    which = (curves["base"] == base) & (curves["curve"] == curve) & (curves[size] == value)
+    errors = curves[which & (curves["data_set"] == data_set)]
+    means = errors.groupby("reduction")["error"].mean()
+    return f"{100 * (means[CONTROL] - means['one_vs_one']):.1f}"
+
+
+def test_sizes_are_those_of_the_learning_curves():
+    page = (ROOT / "docs" / "how-to" / "which-reduction.md").read_text("utf-8")
+    few, many = (lead("logistic", "samples", "n_train", n) for n in (125, 4000))
+    assert f"from {few} points at 125 samples to {many} at 4000" in page
+    few, many = (lead("logistic", "classes", "n_classes", k) for k in (3, 26))
+    assert f"from {few} at 3 classes to {many} at 26" in page
+    few, many = (lead("svm", "samples", "n_train", n) for n in (125, 4000))
+    assert f"is {few} points ahead at 125 samples and {many[1:]} behind at 4000" in page
+    clusters = lead("svm", "classes", "n_classes", 100, "gaussian")
+    characters = lead("svm", "classes", "n_classes", 50, "hanzi")
+    assert f"is {clusters} ahead with 100 Gaussian clusters and {characters[1:]} behind" in page
+    assert (many[0], characters[0]) == ("-", "-")
 
 
 def test_learners_and_reductions_exist():
