@@ -35,6 +35,7 @@ extensions = [
 ]
 exclude_patterns = ["README.md"]
 templates_path = ["_templates"]
+smartquotes_action = "qe"  # quotes and ellipses, but not dashes: options begin with two
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4

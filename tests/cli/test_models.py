@@ -667,7 +667,7 @@ def test_interrupted(folder, tmp_path, monkeypatch):
         ("fit wine -o m --reduction ovx", 2, "Did you mean 'ovr' or 'ovo' or 'ova'?"),
         ("fit wine -o m --reduction orthogonal", 1, "at least 4 classes"),
         ("predict", 2, "Missing argument"),
-        ("predict m wine --reject 2", 2, "less than or equal to 1"),
+        ("predict m wine --reject 2", 2, "Invalid value for '--reject'"),
     ],
 )
 def test_bad_usage(tmp_path, monkeypatch, arguments, status, message):
