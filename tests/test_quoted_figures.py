@@ -45,6 +45,7 @@ def growth_in_classes():
 def places(measured):
     methods = {
         "one-vs-rest": "one-vs-rest",
+        "one-vs-rest, squared hinge": "one-vs-rest, squared hinge",
         "dense code, 20 log k": "dense, 20 log k",
         "dense code, class means": "dense, 20 log k, means",
         "trellis, 8 wide": "trellis, 8 wide",
