@@ -39,7 +39,7 @@ from polychotomy.training import (
     weigh,
 )
 
-_BLOCK_OUTPUTS = 2**23
+_BLOCK_OUTPUTS = 2**22
 _REJECT_RULES = ("votes", "confidence", "probability")
 
 
