@@ -109,6 +109,12 @@ def on_a_gpu():
     yield f"mnist, 60 000 samples, one-vs-rest (test error {error} %)", [host["seconds"]]
 
 
+def calibrated():
+    rows = stored("calibrated")["rows"]
+    for name in dict.fromkeys(row["data"] for row in rows):
+        yield name, [row["auto"] / row["None"] for row in rows if row["data"] == name]
+
+
 def linear_problems():
     results = {loss: part["rows"] for loss, part in stored("many_classes").items()}
     squared, hinge, logistic = (
@@ -159,7 +165,7 @@ def single_binary_classifiers():
 
 TABLES = {
     "docs/many-classes.md": growth_in_classes,
-    "docs/shared-kernel.md": lambda: [*many_samples(), *on_a_gpu()],
+    "docs/shared-kernel.md": lambda: [*many_samples(), *on_a_gpu(), *calibrated()],
     "docs/shared-linear.md": linear_problems,
     "docs/streams.md": streams,
     "docs/cluster.md": a_cluster,

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 from polychotomy import make_code
-from polychotomy.kernel import _twins
+from polychotomy.kernel import _twins, _uncoupled
 from polychotomy.kernel._compiled import (
     add_coupled,
     add_rows,
@@ -196,6 +196,32 @@ def test_threads_and_small_caches_change_nothing(rng):
             np.testing.assert_array_equal(found[0].bias, other.bias)
         large = large or found[0]
         np.testing.assert_allclose(large.objectives, found[0].objectives, rtol=1e-4)
+
+
+def test_blocks_grow_where_most_coefficients_are_free(rng, monkeypatch):
+    """Random sides and a large C: nearly all samples are support vectors between the bounds."""
+    X = rng.normal(size=(700, 6))
+    targets = rng.choice([-1, 1], size=(700, 5)).astype(np.int8)
+    upper = np.full(targets.shape, 1e4)
+    sizes = []
+    grow = _uncoupled._Block.grow
+
+    def noted(block, problem):
+        grow(block, problem)
+        sizes.append(len(block.entries))
+
+    monkeypatch.setattr(_uncoupled._Block, "grow", noted)
+    found = [
+        solve_apart(rows_of(X), targets, upper, tol=1e-4, n_jobs=n_jobs) for n_jobs in (1, 3, 1)
+    ]
+    assert 128 < max(sizes) <= 1024  # which they begin with, and the most
+    for other in found[1:]:  # whichever thread computed the rows
+        np.testing.assert_array_equal(other.coefficients.toarray(), found[0].coefficients.toarray())
+    K = rbf_kernel(X, gamma=0.5)
+    for s in range(5):
+        theirs = SVC(kernel="precomputed", C=1e4, tol=1e-4).fit(K, targets[:, s])
+        ours = K @ found[0].coefficients.toarray()[:, s] + found[0].bias[s]
+        np.testing.assert_allclose(ours, theirs.decision_function(K), atol=1e-3)
 
 
 def test_a_start_saves_steps_and_changes_nothing(samples):

@@ -354,7 +354,7 @@ class _Block:
 def _block_size(n: int, n_begun: int) -> int:
     """Return how many samples to solve for at a time: larger blocks where outputs are longer.
 
-    `n_begun` coefficients between the bounds, to begin with, take half a block at the most.
+    Few coefficients between the bounds to begin with, `n_begun`, take half of a small block.
     """
     if n <= _SMALL_PROBLEM:
         size = _SMALL_BLOCK
