@@ -130,6 +130,12 @@ def test_what_is_saved_comes_back(name, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["model.skops"]
 
 
+def test_a_path_may_be_a_text(trained, tmp_path):
+    X, path = load_iris().data, str(tmp_path / "model.skops")
+    polychotomy.save(trained, path)
+    assert np.array_equal(polychotomy.load(path).predict(X), trained.predict(X))
+
+
 def test_a_model_says_which_versions_wrote_it(trained, content, tmp_path):
     import sklearn
 

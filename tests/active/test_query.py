@@ -38,7 +38,7 @@ def test_replicas_nearest_each_other_come_first():
         np.testing.assert_array_equal(found, [2, 1, 4, 0, 3])
 
 
-@pytest.mark.parametrize("k", [3, 4, 9])
+@pytest.mark.parametrize("k", [3, 4, 9, 400])
 def test_the_lead_is_that_over_the_second_whatever_the_order_of_classes(k, rng):
     outputs = rng.normal(size=(200, k))
     ordered = np.sort(outputs, axis=1)

@@ -43,6 +43,7 @@ def test_the_uncertainty_coefficient_is_mutual_information_over_entropy(rng):
     expected = mutual_info_score(y, predicted) / entropy
     assert uncertainty_coefficient(y, predicted) == pytest.approx(expected)
     assert uncertainty_coefficient(y, (y + 1) % 4) == pytest.approx(1)
+    assert uncertainty_coefficient(np.zeros(6), [0, 0, 1, 0, 2, 0]) == 1  # nothing to be told
     assert uncertainty_coefficient([1, 1], [1, 1]) == 1
 
 

@@ -72,3 +72,10 @@ def test_rank_intervals_are_percentiles_over_drawn_data_sets():
 def test_ranks_that_are_the_same_everywhere_have_no_interval():
     found = bootstrap_ranks([[1, 2, 3]] * 5)
     np.testing.assert_array_equal(found.low, found.high)
+
+
+def test_of_one_data_set_the_prior_leaves_what_can_be_computed_by_hand():
+    """Weights of 0 and of the difference are Dirichlet (½, 1), and it wins where w₀² < 1 − w₀²."""
+    found = bayesian_signed_rank([3.0], [1.0], rope=0.1, n_draws=200_000)
+    assert found.higher == pytest.approx(np.sqrt(np.sqrt(0.5)), abs=0.005)
+    assert found.equivalent == pytest.approx(1 - np.sqrt(np.sqrt(0.5)), abs=0.005)

@@ -163,3 +163,15 @@ def test_problems_that_are_not_merged_stay_as_they_are():
     each = DistinctProblems.each(matrix)
     np.testing.assert_array_equal(each.columns[:, each.index] * each.sign, matrix)
     np.testing.assert_array_equal(each.columns, matrix)
+
+
+def test_a_code_in_another_order_keeps_its_name():
+    code = make_code("dense_random", 5, random_state=0)
+    assert code.reordered([4, 3, 2, 1, 0]).name == code.name == "dense_random"
+
+
+def test_a_description_names_the_classes_that_are_not_identified():
+    code = Code([[1, 1], [1, -1], [-1, 1], [-1, -1]])
+    assert "those of the classes 0, 1, 2, 3" in code.describe()
+    many = Code([[1 if c >> s & 1 else -1 for s in range(4)] for c in range(14)])
+    assert "those of the classes 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 4 more" in many.describe()
