@@ -48,7 +48,8 @@ committed cells. There are three bodies of evidence:
   `polychotomy compare` with `--protocol split --samples 1000`, and `--tune` for the SVM). A data
   set's own test part, or else 30 % of it, is tested once. The SVM's width and C are tuned for every
   reduction in five folds of the training part; the other learners are as they come. Each random
-  code is one draw. The learner's own multi-class form and a majority baseline are missing. The data
+  code is one draw, by an earlier version of the library whose random codes could repeat a problem.
+  The learner's own multi-class form and a majority baseline are missing. The data
   set digits is the test part of optdigits, so that these two are not independent.
 - **Ten folds**, careful, and so far narrow (`results/comparison/`, by `make comparison`, which
   first prints its plan and can be interrupted): five times two-fold cross-validation; every

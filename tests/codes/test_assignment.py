@@ -75,8 +75,8 @@ def test_the_codewords_stay_the_same(rng):
     [
         (np.zeros((3, 4)), "for each of the 5 classes. Got shape"),
         (np.zeros((4, 4)), "for each of the 5 classes. Got shape"),
-        (np.full((5, 5), np.nan), "finite and symmetric"),
-        (np.triu(np.ones((5, 5))), "finite and symmetric"),
+        (np.full((5, 5), np.nan), "must be finite"),
+        (np.triu(np.ones((5, 5))), "must be symmetric"),
     ],
 )
 def test_wrong_distances(D, message):

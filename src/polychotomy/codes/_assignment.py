@@ -133,6 +133,12 @@ def _check_distances(distances: ArrayLike, k: int) -> Array:
             f"each of the {k} classes. Got shape {D.shape} and dtype {D.dtype}."
         )
     D = D.astype(float)
-    if not np.isfinite(D).all() or not np.allclose(D, D.T):
-        raise ValueError("The 'distances' parameter must be finite and symmetric.")
+    if not np.isfinite(D).all():
+        raise ValueError("The 'distances' parameter must be finite. Got NaN or infinity.")
+    if not np.allclose(D, D.T):
+        difference = float(np.abs(D - D.T).max())
+        raise ValueError(
+            "The 'distances' parameter must be symmetric. Got distances between the same two "
+            f"classes that differ by up to {difference:.3g}; their mean is (D + D.T) / 2."
+        )
     return D / max(float(np.abs(D).max()), np.finfo(float).tiny)
