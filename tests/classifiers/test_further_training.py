@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.model_selection import ShuffleSplit, TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from polychotomy import (
+    Code,
     CodeClassifier,
     KernelSBCClassifier,
     SharedKernelSVC,
@@ -114,3 +116,23 @@ def test_a_learned_kernel_checks_its_features(iris):
 def test_estimators_are_made_once(iris):
     classifier = CodeClassifier(SharedKernelSVC()).fit(*iris)
     assert classifier.estimators_[0] is classifier.estimators_[0]
+
+
+def test_kullback_leibler_weighs_problems_by_the_samples_of_all_batches(iris):
+    """The classes' shares of the first batch are not those of all."""
+    X, y = iris
+    first = np.flatnonzero((y == 0) | (np.arange(len(y)) % 10 == 0))
+    later = np.setdiff1d(np.arange(len(y)), first)
+    X = X + np.random.default_rng(0).normal(scale=0.8, size=X.shape)
+
+    code = Code([[1, 1, 0], [-1, 1, 1], [-1, -1, -1]])  # whose problems contradict each other
+
+    def trained(*batches):
+        bayes = GaussianNB(var_smoothing=0)
+        classifier = CodeClassifier(bayes, code, probability="kullback_leibler")
+        for batch in batches:
+            classifier.partial_fit(X[batch], y[batch], classes=range(3))
+        return classifier.predict_proba(X)
+
+    whole = trained(np.concatenate([first, later]))
+    np.testing.assert_allclose(trained(first, later), whole, atol=1e-5)

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -96,6 +97,17 @@ def test_a_tree_is_not_asked_about_everything(samples, monkeypatch):
     monkeypatch.setattr(type(classifier._trained), "outputs", counting)
     classifier.predict_top(new, 2)
     assert sum(asked) < 0.9 * 9 * len(new)
+
+
+def test_samples_that_come_to_a_node_one_after_the_other_keep_their_values():
+    """Of two samples the second may be the first to come to a node."""
+    X, y = make_blobs(80, 3, centers=6, cluster_std=6, random_state=3)
+    classifier = TreeClassifier(LogisticRegression(), "chain").fit(X, y)
+    for pair in np.split(X, 40):
+        expected = -np.sort(-classifier.predict_proba(pair), axis=1)
+        for n in (3, 5):
+            _, found = classifier.predict_top_proba(pair, n)
+            np.testing.assert_allclose(found, expected[:, :n], rtol=1e-9)
 
 
 @pytest.mark.parametrize("by", ["predict_top", "predict_top_proba"])
