@@ -723,6 +723,9 @@ def test_fit_keeps_the_order_of_classes(tmp_path):
     assert "mid against" not in said
     assert "against mid" not in said
     assert "Order of the classes: low, mid, high." in said
+    drawn = re.findall(r"^(low|mid|high) +([+−·].*)$", run("explain", model, "--all").stdout, re.M)
+    assert [name for name, _ in drawn] == ["low", "mid", "high"]
+    assert len({signs for _, signs in drawn[::2]}) == 2  # low and high are on different sides
     found = json.loads(run("evaluate", model, tmp_path / "grades.csv", "--json").stdout)
     assert [row["class"] for row in found["classes"]] == ["low", "mid", "high"]
     assert [row["samples"] for row in found["classes"]] == [30, 30, 30]

@@ -151,7 +151,7 @@ class Evaluation:
 
 
 def _first_class(model: Model) -> str:
-    return str(model.pipeline.classes_[_order(model)[0]])
+    return str(model.pipeline.classes_[model.order[0]])
 
 
 def evaluate_model(
@@ -168,7 +168,7 @@ def evaluate_model(
             "Name another column with --target."
         )
     pipeline, frame = model.pipeline, _safe_indexing(new.features, new.labelled)
-    order = _order(model)
+    order = model.order
     classes = pipeline.classes_[order]
     places = {label: place for place, label in enumerate(classes.tolist())}
     has_probabilities = hasattr(pipeline, "predict_proba")
@@ -181,14 +181,6 @@ def evaluate_model(
         pipeline.predict_proba(frame)[:, order] if has_probabilities else None,
         new.features.shape[0] - len(new.labelled),
     )
-
-
-def _order(model: Model) -> Indices:
-    """Return the model's classes in the order that they were given, as indices."""
-    names, order = [str(label) for label in model.pipeline.classes_], model.facts.get("class_order")
-    if not isinstance(order, list):
-        return np.arange(len(names))
-    return np.array([names.index(name) for name in order if name in names])
 
 
 def evaluation_cell(model: Model, found: Evaluation) -> Cell:

@@ -155,7 +155,7 @@ def _problems(model: Model, n_shown: int, whole: bool) -> Iterator[Any]:
         yield _tree(classifier.structure_)
         yield ""
     elif whole and hasattr(classifier, "code_"):
-        yield _code(classifier)
+        yield _code(model)
         yield ""
     known = np.array([-1.0 if error is None else error for error in errors])
     order = np.argsort(-known, kind="stable")
@@ -168,12 +168,12 @@ def _problems(model: Model, n_shown: int, whole: bool) -> Iterator[Any]:
         yield _line("      (--all shows all problems, and the code or tree)")
 
 
-def _code(classifier: Any) -> Text:
+def _code(model: Model) -> Text:
     """Return the code's matrix, each row with the name of its class, whatever its width."""
-    rows = classifier.code_.draw().splitlines()
-    names = [printable(str(label))[:30] for label in classifier.classes_]
+    rows = model.classifier.code_.draw().splitlines()
+    names = [printable(str(label))[:30] for label in model.classifier.classes_]
     width = max(map(len, names))
-    lines = [f"{name:<{width}}  {row}" for name, row in zip(names, rows, strict=True)]
+    lines = [f"{names[c]:<{width}}  {rows[c]}" for c in model.order]
     return Text("\n".join(lines), no_wrap=True)
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
+from polychotomy.arrays import Indices
 from polychotomy.cli._disk import check_can_write
 from polychotomy.errors import ModelError
 from polychotomy.files import replacing
@@ -41,6 +44,15 @@ class Model:
     def classifier(self) -> Any:
         """The classifier, behind the preprocessing."""
         return self.pipeline[-1]
+
+    @property
+    def order(self) -> Indices:
+        """The classes in the order that was given, as indices."""
+        names = [str(label) for label in self.pipeline.classes_]
+        order = self.facts.get("class_order")
+        if not isinstance(order, list):
+            return np.arange(len(names))
+        return np.array([names.index(name) for name in order if name in names])
 
 
 def save_model(model: Model, path: Path) -> None:
