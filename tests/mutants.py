@@ -48,6 +48,7 @@ ALSO = {
         "properties/test_single_binary.py",
         "properties/test_training.py",
         "readout",
+        "training/test_reservoir.py",
     ],
     "codes": ["properties/test_codes.py", "properties/test_targets.py"],
     "decoding": ["codes/test_trellis.py", "properties/test_decoding.py"],

@@ -119,6 +119,11 @@ def test_rounds_are_a_positive_number(n_rounds):
         StumpBoosting(n_rounds).fit([[0.0], [1.0]], [0, 1])
 
 
+def test_one_class_is_refused():
+    with pytest.raises(ValueError, match=r"needs two classes\. Got one class, 'a'"):
+        StumpBoosting(1).fit([[0.0], [1.0]], ["a", "a"])
+
+
 def test_base_for_comparisons_gives_margins(iris):
     X, y = iris
     classifier = CodeClassifier(make_base("adaboost"), "one_vs_rest", "exponential", None)

@@ -3,10 +3,14 @@ import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDClassifier
-from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
@@ -59,6 +63,8 @@ class MyLogistic(LogisticRegression):
         (GridSearchCV(LogisticRegression(), {"C": [1]}), True),
         (FixedThresholdClassifier(LogisticRegression()), True),
         (FixedThresholdClassifier(GaussianNB()), False),
+        (TunedThresholdClassifierCV(LogisticRegression()), True),
+        (TunedThresholdClassifierCV(GaussianNB()), False),
         (GradientBoostingClassifier(), True),
         (GradientBoostingClassifier(loss="exponential"), False),
         (SGDClassifier(loss="log_loss"), True),
@@ -76,6 +82,15 @@ class MyLogistic(LogisticRegression):
 )
 def test_known_probabilities(estimator, trusted):
     assert has_trusted_probabilities(estimator) is trusted
+
+
+def test_probabilities_of_a_fitted_search_are_those_of_what_it_found(iris):
+    X, y = iris
+    search = GridSearchCV(
+        Pipeline([("last", GaussianNB())]), {"last": [LogisticRegression(max_iter=1000)]}
+    )
+    assert not has_trusted_probabilities(search)
+    assert has_trusted_probabilities(search.fit(X, y))
 
 
 def test_seeds_fill_in_what_is_unset():
