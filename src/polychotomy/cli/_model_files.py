@@ -7,9 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
-from polychotomy.arrays import Indices
 from polychotomy.cli._disk import check_can_write
 from polychotomy.errors import ModelError
 from polychotomy.files import replacing
@@ -46,13 +43,13 @@ class Model:
         return self.pipeline[-1]
 
     @property
-    def order(self) -> Indices:
+    def order(self) -> list[int]:
         """The classes in the order that was given, as indices."""
         names = [str(label) for label in self.pipeline.classes_]
         order = self.facts.get("class_order")
         if not isinstance(order, list):
-            return np.arange(len(names))
-        return np.array([names.index(name) for name in order if name in names])
+            return list(range(len(names)))
+        return [names.index(name) for name in order if name in names]
 
 
 def save_model(model: Model, path: Path) -> None:
