@@ -84,9 +84,8 @@ def test_the_most_probable_classes(name, samples):
         np.testing.assert_allclose(np.take_along_axis(p, labels, axis=1), probabilities, rtol=1e-9)
 
 
-def test_a_tree_is_not_asked_about_everything(samples, monkeypatch):
-    X, y, new = samples
-    classifier = TreeClassifier(LogisticRegression(C=100), "balanced").fit(X, y)
+def questions(classifier, monkeypatch):
+    """Return a list to which each later call adds how many problems it asks about its samples."""
     asked = []
     outputs = type(classifier._trained).outputs
 
@@ -95,6 +94,13 @@ def test_a_tree_is_not_asked_about_everything(samples, monkeypatch):
         return outputs(self, X, kind, which)
 
     monkeypatch.setattr(type(classifier._trained), "outputs", counting)
+    return asked
+
+
+def test_a_tree_is_not_asked_about_everything(samples, monkeypatch):
+    X, y, new = samples
+    classifier = TreeClassifier(LogisticRegression(C=100), "balanced").fit(X, y)
+    asked = questions(classifier, monkeypatch)
     classifier.predict_top(new, 2)
     assert sum(asked) < 0.9 * 9 * len(new)
 
@@ -115,14 +121,7 @@ def test_of_a_certain_sample_only_the_way_to_its_class_is_asked(by, monkeypatch)
     """A balanced tree of 8 classes has 3 problems on each way, and no other way can be better."""
     X, y = np.repeat(np.eye(8), 5, axis=0), np.repeat(np.arange(8), 5)
     classifier = TreeClassifier(LogisticRegression(C=1e4), "balanced").fit(X, y)
-    asked = []
-    outputs = type(classifier._trained).outputs
-
-    def counting(self, X, kind, which=None):
-        asked.append(X.shape[0] * len(which))
-        return outputs(self, X, kind, which)
-
-    monkeypatch.setattr(type(classifier._trained), "outputs", counting)
+    asked = questions(classifier, monkeypatch)
     labels = getattr(classifier, by)(X, 1)
     labels = labels[0] if by == "predict_top_proba" else labels
     np.testing.assert_array_equal(labels[:, 0], y)
