@@ -1,3 +1,6 @@
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
@@ -40,6 +43,24 @@ def test_a_small_cache_gives_up_what_was_used_longest_ago(samples):
     assert np.sum(rows.slot >= 0) <= 600
     rows.pin(np.arange(100, 150))
     assert (rows.slot[np.arange(100, 150)] >= 0).all()
+
+
+def test_idle_threads_compute_rows_for_others(samples, monkeypatch):
+    alone, helped = (KernelRows(RBF, samples, 100) for _ in range(2))
+    wanted = np.arange(0, 900, 5)
+    alone.pin(wanted)
+    both, write = Barrier(2, timeout=30), helped._against.write_own
+
+    def write_together(numbers, *others):
+        if len(numbers) == 64:  # the first two of three parts
+            both.wait()
+        write(numbers, *others)
+
+    monkeypatch.setattr(helped._against, "write_own", write_together)
+    with ThreadPoolExecutor(1) as helper, helped.helped_by(helper):
+        helped.pin(wanted)
+    ours, theirs = (rows.values[rows.slot[wanted], :900] for rows in (helped, alone))
+    np.testing.assert_array_equal(ours, theirs)
 
 
 def test_pinned_rows_stay(samples):

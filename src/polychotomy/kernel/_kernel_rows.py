@@ -1,5 +1,8 @@
 """Kernel rows of the training samples, computed when needed and kept while there is room."""
 
+from collections.abc import Iterator
+from concurrent.futures import Executor, wait
+from contextlib import contextmanager
 from threading import Condition, Lock
 from typing import Any
 
@@ -11,7 +14,7 @@ from polychotomy.kernel._functions import Kernel, Ranges, padded
 
 _LEAST_ROWS = 512
 _MOST_THREADS = 4
-
+_ROWS_OF_A_PART = 64  # that a thread takes over from another
 
 # Memory that was never touched is slow to get (on virtual machines some ten times slower than to
 # compute what goes there), so that the room of the last cache is kept for the next one.
@@ -105,6 +108,16 @@ class KernelRows:
         self.n_computed = 0
         self._busy = np.zeros(self.capacity, dtype=bool)
         self._changed = Condition()
+        self._helpers: Executor | None = None
+
+    @contextmanager
+    def helped_by(self, helpers: Executor) -> Iterator[None]:
+        """Let threads that have nothing else to do compute rows for others."""
+        self._helpers = helpers
+        try:
+            yield
+        finally:
+            self._helpers = None
 
     def close(self) -> None:
         """Leave the room to the next cache; the rows are gone."""
@@ -160,7 +173,7 @@ class KernelRows:
             ranges = Ranges(self._starts[segments], self._stops[segments], lacking[own])
             computed = False
             try:
-                self._against.write_own(rows[own], self.values, slots[own], ranges)
+                self._write(rows[own], slots[own], ranges)
                 computed = True
             finally:
                 with self._changed:
@@ -170,6 +183,31 @@ class KernelRows:
                     self._changed.notify_all()
             if not others:
                 return
+
+    def _write(self, rows: Indices, slots: Indices, ranges: Ranges) -> None:
+        """Compute rows; idle threads take parts of them, and this one takes all that are left."""
+
+        def write(first: int) -> None:
+            part = slice(first, first + size)
+            wanted = ranges._replace(wanted=ranges.wanted[part])
+            self._against.write_own(rows[part], self.values, slots[part], wanted)
+
+        helpers, size = self._helpers, _ROWS_OF_A_PART
+        if helpers is None or len(rows) <= size:
+            self._against.write_own(rows, self.values, slots, ranges)
+            return
+        first, *others = range(0, len(rows), size)
+        given = [(part, helpers.submit(write, part)) for part in others]
+        try:
+            write(first)
+            for part, future in reversed(given):
+                if future.cancel():
+                    write(part)
+        finally:
+            taken = [future for _, future in given if not future.cancel()]
+            wait(taken)
+        for future in taken:
+            future.result()
 
     def _free_slots(self, n: int) -> Indices:
         if self.holds_all:

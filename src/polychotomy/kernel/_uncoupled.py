@@ -12,7 +12,7 @@ for the kernel rows they share; each is advanced by itself, in threads. For othe
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Event
@@ -163,7 +163,7 @@ def solve_apart(
     """
     n_problems = targets.shape[1]
     stopped = Event()
-    n_jobs = min(n_jobs, rows.most_threads or n_jobs)
+    at_once = min(n_jobs, rows.most_threads or n_jobs)  # the other threads compute rows for these
     within = np.full(n_problems, -1) if within is None else within
     solved: dict[int, tuple[_Problem, int, bool]] = {}
 
@@ -181,14 +181,23 @@ def solve_apart(
         solved[s] = problem, *_solve_problem(rows, problem, tol, max_iter, stopped)
         done(s)
 
-    for some in (np.flatnonzero(within < 0).tolist(), np.flatnonzero(within >= 0).tolist()):
-        if n_jobs == 1 or len(some) <= 1:
-            for s in some:
+    def work_on(left: Iterator[int]) -> None:
+        try:
+            for s in left:
+                if stopped.is_set():
+                    return
                 work(s)
+        except BaseException:
+            stopped.set()
+            raise
+
+    for some in (np.flatnonzero(within < 0).tolist(), np.flatnonzero(within >= 0).tolist()):
+        if n_jobs == 1 or not some:
+            work_on(iter(some))
             continue
-        with ThreadPoolExecutor(n_jobs) as workers:
+        with ThreadPoolExecutor(n_jobs) as workers, rows.helped_by(workers):
             try:
-                list(workers.map(work, some))
+                list(workers.map(work_on, [iter(some)] * at_once))
             except BaseException:
                 stopped.set()
                 workers.shutdown(cancel_futures=True)
