@@ -7,8 +7,7 @@ compiles), from arrays on the host to a trained classifier. mnist: pixels / 255,
 60 000 samples, tested on the other 10 000. letter: standardised, C = 10, γ = 1/16. `generated`:
 Gaussian clusters of 54 features and 7 classes with a tenth of random labels, C = 1, γ = 1/108.
 The case `peer` is scikit-learn's OneVsRestClassifier(SVC, n_jobs=10) on mnist. With ``--peers`` the
-CPU engine and scikit-learn take part in the growth with samples and problems. Calibrated mnist
-and a million samples alone: ``--cases mnist generated --samples 1000000``.
+CPU engine and scikit-learn take part in the growth with samples and problems.
 """
 
 import argparse
