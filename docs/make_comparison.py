@@ -1,8 +1,7 @@
 """Writes docs/comparison.md, its pictures and the table of advice: ``make results``.
 
 ``benchmarks/comparison.py`` writes results/comparison/cells.csv.gz, a row for each of ten folds of
-a data set, reduction and binary learner. An earlier comparison with a single test part is in
-results/comparison.csv, the learning curves are in results/comparison/curves.csv.
+a data set, reduction and binary learner; the learning curves are in results/comparison/curves.csv.
 ``results/reasons.toml`` has what follows from them in words. What to try first with each learner is
 in src/polychotomy/evaluate/experience.toml, from which docs/how-to/which-reduction.md gets it.
 """
@@ -34,7 +33,6 @@ TITLES = {
 CONTROL = "one_vs_rest"  # what the others are compared with
 METRICS = {"error": "error", "log_loss": "log loss", "brier": "Brier"}
 SHOWN = {"one_vs_one": "o", "dense_random": "s", "linkage_tree": "^"}
-PROTOCOLS = {"split": "one test part", "5x2": "ten folds"}
 N_DRAWS = 2000
 FEWEST = 6  # data sets that tell methods apart: with five, no signed-rank test can reach 5 %
 DIGITS = 7  # of errors that are compared: cells are stored with eight
@@ -42,27 +40,20 @@ INTRODUCTION = """# All reductions on all data sets
 
 Which reduction should one take? The papers compare a few on up to thirteen data sets; here all of
 the library's are compared with three binary learners. This page is made by `make results` from
-committed cells. There are three bodies of evidence:
+committed cells (`results/comparison/`, by `make comparison`, which first prints its plan and can be
+interrupted).
 
-- **One test part**, broad: 31 data sets and three learners (`results/comparison.csv`, from
-  `polychotomy compare` with `--protocol split --samples 1000`, and `--tune` for the SVM). A data
-  set's own test part, or else 30 % of it, is tested once. The SVM's width and C are tuned for every
-  reduction in five folds of the training part; the other learners are as they come. Each random
-  code is one draw, by an earlier version of the library whose random codes could repeat a problem.
-  The learner's own multi-class form and a majority baseline are missing. The data
-  set digits is the test part of optdigits, so that these two are not independent.
-- **Ten folds**, careful, and so far narrow (`results/comparison/`, by `make comparison`, which
-  first prints its plan and can be interrupted): five times two-fold cross-validation; every
-  reduction is tuned once for each data set, on a first training half, with the same budget; every
-  random code is drawn anew in each fold; the learner's own multi-class form (`native`) and the
-  `majority` baseline take part. Fixed test parts are ignored. The whole plan, 35 data sets with up
-  to 10 000 samples and three learners, has not been run: what was is in the sections.
-- **[Learning curves](#learning-curves)** of five reductions on a few data sets, against samples and
-  against classes.
-
-At most 1000 samples of each data set are drawn, class by class; the sections have the numbers.
-Features are standardised by the training part. The exhaustive code is left out: from a dozen
-classes on it has too many problems.
+Two-fold cross-validation is repeated five times. Every reduction is tuned once for each data set, on
+a first training half, with the same budget: logistic regression's C and the leaf size and the
+rounds of boosted trees on a grid, the SVM's width and C by the greedy search. Every random code is
+drawn anew in each of the ten folds. The learner's own multi-class form (`native`) and the
+`majority` baseline take part. Fixed test parts are ignored; features are standardised by the
+training half. Large data sets are cut to samples drawn class by class: to 10 000 with logistic
+regression, 2000 with the SVM and 1000 with boosted trees, and to fewer where the plan says so. The
+exhaustive code is left out: from a dozen classes on it has too many problems. Cells were computed on
+two machines; those of the SVM on the CPU.
+[Learning curves](#learning-curves) of five reductions on a few data sets show what more samples and
+more classes change.
 
 *Rank* is the average over the data sets, 1 for the best of the methods that all data sets have. Two
 methods with the same error, log loss and Brier score on a data set are the same method there (a
@@ -80,9 +71,8 @@ TOO_FEW = (
 
 
 def read_cells(folder: Path) -> pd.DataFrame:
-    """Return the cells of one test part and those of ten folds."""
-    files = [folder / "comparison.csv", folder / "comparison" / "cells.csv.gz"]
-    return pd.concat([pd.read_csv(file) for file in files], ignore_index=True)
+    """Return the cells."""
+    return pd.read_csv(folder / "comparison" / "cells.csv.gz")
 
 
 def read_plan(folder: Path) -> pd.DataFrame:
@@ -99,18 +89,17 @@ def make_page(cells: pd.DataFrame, plan: pd.DataFrame, curves: pd.DataFrame, adv
     """Return the page for tables with a row for each cell, and for each point of a curve."""
     parts = [INTRODUCTION, advice.strip(), *describe_curves(curves, TITLES)]
     for base, title in TITLES.items():
-        for protocol, how in PROTOCOLS.items():
-            found = cells[(cells["base"] == base) & (cells["protocol"] == protocol)]
-            if len(found):
-                parts += [f"## {title}, {how}", _about_run(found, plan)]
-                enough = found["data_set"].nunique() >= FEWEST
-                parts += _of_base(found, image_of(base, protocol)) if enough else [TOO_FEW]
+        found = cells[cells["base"] == base]
+        if len(found):
+            parts += [f"## {title}", _about_run(found, plan)]
+            enough = found["data_set"].nunique() >= FEWEST
+            parts += _of_base(found, image_of(base)) if enough else [TOO_FEW]
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def image_of(base: str, protocol: str) -> str:
+def image_of(base: str) -> str:
     """Return the name of a picture."""
-    return f"comparison-{base}{'' if protocol == 'split' else '-' + protocol}.png"
+    return f"comparison-{base}.png"
 
 
 def _about_run(cells: pd.DataFrame, plan: pd.DataFrame) -> str:
@@ -119,12 +108,11 @@ def _about_run(cells: pd.DataFrame, plan: pd.DataFrame) -> str:
         for name in ("python", "polychotomy", "numpy", "scikit_learn")
     ]
     hours = (cells["fit_seconds"] + cells["predict_seconds"]).sum() / 3600
-    cut = _cut(cells, plan) if "5x2" in set(cells["protocol"]) else ""
     k, most = cells["n_classes"], (cells["n_train"] + cells["n_test"]).max()
     return (
         f"{len(cells)} cells of {cells['data_set'].nunique()} data sets with {k.min()} to "
         f"{k.max()} classes and at most {most} samples, {hours:.2g} CPU hours of training and "
-        f"predicting without the tuning; {', '.join(versions)}. {cut}"
+        f"predicting without the tuning; {', '.join(versions)}. {_cut(cells, plan)}"
     ).strip()
 
 
@@ -308,20 +296,19 @@ def draw(cells: pd.DataFrame, folder: Path) -> None:
     """Draw the differences from one-vs-rest, for each learner and by the number of classes."""
     from matplotlib import pyplot as plt
 
-    for (base, protocol), found in cells.groupby(["base", "protocol"]):
+    for base, found in cells.groupby("base"):
         if found["data_set"].nunique() < FEWEST:
             continue
         errors = complete(pivot(found, "error"))
-        figure = _draw_differences(errors, f"{TITLES[base]}, {PROTOCOLS[protocol]}")
-        figure.savefig(folder / image_of(base, protocol), dpi=110)
+        figure = _draw_differences(errors, TITLES[base])
+        figure.savefig(folder / image_of(base), dpi=110)
         plt.close(figure)
-    broad = cells[cells["protocol"] == "split"]
-    bases = [base for base in TITLES if base in set(broad["base"])]
+    bases = [base for base in TITLES if base in set(cells["base"])]
     figure, axes = plt.subplots(
         1, len(bases), figsize=(3.6 * len(bases), 3.8), sharey=True, layout="constrained"
     )
     for ax, base in zip(np.atleast_1d(axes), bases, strict=True):
-        _draw_by_classes(ax, broad[broad["base"] == base], TITLES[base])
+        _draw_by_classes(ax, cells[cells["base"] == base], TITLES[base])
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=len(SHOWN))
     figure.savefig(folder / "comparison-advice.png", dpi=110)
     plt.close(figure)

@@ -42,14 +42,13 @@ def program(monkeypatch):
     return found
 
 
-def make_cells(errors, base="svm", protocol="split"):
+def make_cells(errors, base="svm"):
     """Return cells with the errors of each reduction on data sets a, b, …; None where missing."""
     return pd.DataFrame(
         {
             "data_set": data_set,
             "reduction": reduction,
             "base": base,
-            "protocol": protocol,
             "seed": 0,
             "n_classes": 3 + "abcd".index(data_set),
             "n_train": 100,
@@ -149,8 +148,8 @@ def test_few_data_sets_are_not_compared(program, monkeypatch, tmp_path):
 def test_what_was_cut_is_said(program):
     other = pd.DataFrame([{"base": "logistic", "data_set": "g", "wanted": 900, "samples": 900}])
     plan = pd.concat([PLAN, other])
-    page = program.make_page(make_cells(ERRORS, protocol="5x2"), plan, CURVES[:0], "")
-    assert "## RBF SVM, tuned, ten folds" in page
+    page = program.make_page(make_cells(ERRORS), plan, CURVES[:0], "")
+    assert "## RBF SVM, tuned\n" in page
     assert "Left out by the plan, for their time: e." in page
     assert "Cut to fewer samples: d 450." in page
     assert "Planned, but not finished: f." in page
@@ -167,13 +166,11 @@ def test_pvalues_are_wilcoxons_adjusted_by_holm(program):
 
 
 def test_pictures_are_drawn(program, tmp_path):
-    ten = make_cells(ERRORS, "logistic", "5x2")
-    both = pd.concat([make_cells(ERRORS), make_cells(ERRORS, "logistic"), ten])
+    both = pd.concat([make_cells(ERRORS), make_cells(ERRORS, "logistic")])
     program.draw(both, tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {
         "comparison-svm.png",
         "comparison-logistic.png",
-        "comparison-logistic-5x2.png",
         "comparison-advice.png",
     }
 

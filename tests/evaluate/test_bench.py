@@ -38,6 +38,15 @@ def test_a_task_gives_the_same_bits_alone_and_after_others(wine, base, names, tu
         assert same(alone, two), task.reduction
 
 
+def test_tasks_of_several_folds_are_refused(wine):
+    tasks = [
+        Schedule(wine, ["one_vs_rest"], ["ridge"], protocol="cv2", seed=seed).tasks[0]
+        for seed in (0, 1)
+    ]
+    with pytest.raises(ValueError, match=r"one fold. Got folds 0 \(seed 0\), 0 \(seed 1\)"):
+        list(compute(tasks, wine))
+
+
 def test_a_failure_names_its_exception_or_is_raised(wine):
     (task, *_) = Schedule(wine, ["orthogonal"], ["ridge"], protocol="cv2").tasks
     (failure,) = compute([task], wine)

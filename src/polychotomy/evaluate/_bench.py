@@ -51,6 +51,10 @@ def compute(
         Whether different methods share the binary problems and kernel rows that they have in
         common. That changes no result, but the times: they do not count what was there already.
     """
+    folds = sorted({(task.seed, task.fold) for task in tasks})
+    if len(folds) > 1:
+        said = ", ".join(f"{fold} (seed {seed})" for seed, fold in folds)
+        raise ValueError(f"The 'tasks' parameter must hold tasks of one fold. Got folds {said}.")
     bench = Bench(tasks, samples)
     with bench.sharing() if sharing else nullcontext():
         yield from (_outcome(bench, task, raising) for task in tasks)
