@@ -43,15 +43,15 @@ the library's are compared with three binary learners. This page is made by `mak
 committed cells (`results/comparison/`, by `make comparison`, which first prints its plan and can be
 interrupted).
 
-Two-fold cross-validation is repeated five times. Every reduction is tuned once for each data set, on
-a first training half, with the same budget: logistic regression's C and the leaf size and the
+Two-fold cross-validation is repeated five times. Every reduction is tuned once for each data set,
+on a first training half, with the same budget: logistic regression's C and the leaf size and the
 rounds of boosted trees on a grid, the SVM's width and C by the greedy search. Every random code is
 drawn anew in each of the ten folds. The learner's own multi-class form (`native`) and the
 `majority` baseline take part. Fixed test parts are ignored; features are standardised by the
 training half. Large data sets are cut to samples drawn class by class: to 10 000 with logistic
 regression, 2000 with the SVM and 1000 with boosted trees, and to fewer where the plan says so. The
-exhaustive code is left out: from a dozen classes on it has too many problems. Cells were computed on
-two machines; those of the SVM on the CPU.
+exhaustive code is left out: from a dozen classes on it has too many problems. Cells were computed
+on two machines, those of the SVM on the CPU.
 [Learning curves](#learning-curves) of five reductions on a few data sets show what more samples and
 more classes change.
 

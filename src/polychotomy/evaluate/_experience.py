@@ -14,6 +14,8 @@ class Experience:
     ----------
     name : str
         The learner, in words.
+    data_sets : int
+        How many data sets it was compared on.
     bases : tuple of str
         Names of :func:`~polychotomy.reductions.available_bases`, and of classes.
     first : tuple of str
@@ -23,6 +25,7 @@ class Experience:
     """
 
     name: str
+    data_sets: int
     bases: tuple[str, ...]
     first: tuple[str, ...]
     why: str
@@ -32,7 +35,8 @@ class Experience:
         """The experience as one sentence."""
         *others, last = self.first
         tried = f"{', '.join(others)} and {last}" if others else last
-        return f"In a comparison on 31 data sets {self.name} did best with {tried}: {self.why}."
+        compared = f"In a comparison on {self.data_sets} data sets"
+        return f"{compared} {self.name} did best with {tried}: {self.why}."
 
 
 @cache
@@ -40,6 +44,12 @@ def experiences() -> tuple[Experience, ...]:
     """Return the experience with each learner."""
     found = tomllib.loads((files("polychotomy.evaluate") / "experience.toml").read_text("utf-8"))
     return tuple(
-        Experience(each["name"], tuple(each["bases"]), tuple(each["first"]), each["why"])
+        Experience(
+            each["name"],
+            each["data_sets"],
+            tuple(each["bases"]),
+            tuple(each["first"]),
+            each["why"],
+        )
         for each in found["learner"]
     )
