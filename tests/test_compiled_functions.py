@@ -277,7 +277,7 @@ def least_squares_lanes(rng):
     q[3] = np.round(q[3])  # where solutions may not be unique
     out, alone = np.empty((40, 3)), np.empty((40, 3))
     given = *sides, float(SPARSE.n_problems)
-    probability.least_squares_lanes(2 * q - 1, *given, 32, out)
+    probability.least_squares_lanes(q, *given, 32, out)
     probability.least_squares(2 * q - 1, *given, alone)
     np.testing.assert_allclose(out, alone, atol=1e-9)
     twin = [probability_twins.least_squares(qi, SPARSE) for qi in np.delete(q, 3, axis=0)]

@@ -305,6 +305,25 @@ def test_blocks_threads_and_precision_change_nothing(method, monkeypatch, rng):
     assert solve(q[:0], code, method).shape == (0, 6)
 
 
+@pytest.mark.parametrize(("k", "spread"), [(5, 1.0), (26, 1.0), (26, 0.05), (40, 0.1)])
+def test_other_samples_change_nothing_in_codes_with_zeros(k, spread, rng):
+    """Bit for bit, with large and with small supports, exchanges and certain problems among them.
+
+    Small supports have smaller systems of equations, but only if no other sample has a large one.
+    """
+    code = make_code("sparse_random", k, random_state=0)
+    q = consistent(rng.dirichlet(np.full(k, spread), size=150), code)
+    q = np.clip(q + rng.normal(scale=0.1, size=q.shape), 0, 1)
+    q[::7] = np.round(q[::7])
+    whole = solve(q, code, "least_squares")
+    assert max(_twins.kkt_residual(pi, qi, code) for pi, qi in zip(whole, q, strict=True)) < 1e-9
+    alone = [solve(each[np.newaxis], code, "least_squares")[0] for each in q]
+    np.testing.assert_array_equal(whole, alone)
+    order = rng.permutation(150)
+    np.testing.assert_array_equal(solve(q[order], code, "least_squares"), whole[order])
+    assert solve(q[:0], code, "least_squares").shape == (0, k)
+
+
 @pytest.mark.parametrize(
     ("binary", "message"),
     [

@@ -18,6 +18,7 @@ from polychotomy.probability._least_norm import (
 
 _BLOCK_ENTRIES = 2**18
 _LANES = 32  # samples that are solved side by side
+_LANES_WITH_ZEROS = 96  # not a power of two, whose rows would share few places of the cache
 _MOST_IN_LANES = 64  # classes whose matrices, one for each sample, fit into the cache in all lanes
 _WORST_CONDITION = 1e5  # up to which the inverse that samples share is exact enough
 
@@ -73,7 +74,7 @@ def _least_squares_of_any(code: Code) -> Callable[[Array, Array], None]:
     sides, shift = _sides(code), float(code.n_problems)
     if code.n_classes > _MOST_IN_LANES:
         return lambda q, out: _compiled.least_squares(2 * q - 1, *sides, shift, out)
-    return lambda q, out: _compiled.least_squares_lanes(2 * q - 1, *sides, shift, _LANES, out)
+    return lambda q, out: _compiled.least_squares_lanes(q, *sides, shift, _LANES_WITH_ZEROS, out)
 
 
 def coupling(binary: Array, code: Code, n_jobs: int | None = None) -> Array:
