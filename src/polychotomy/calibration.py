@@ -244,9 +244,11 @@ def folds(cv: Any, X: Any, y: Indices, classes: NDArray[Any]) -> Iterator[tuple[
         for number, (_, test) in enumerate(splits):
             fold[frequent[test]] = number
     rare = np.flatnonzero(counts < cv)
-    for c in rare:
-        if counts[c] > 1:
-            fold[y == c] = np.arange(counts[c])
+    order = np.argsort(y, kind="stable")
+    within = np.empty(len(y), dtype=int)  # the number of each sample within its class
+    within[order] = np.arange(len(y)) - np.repeat(np.cumsum(counts) - counts, counts)
+    several = (counts[y] > 1) & (counts[y] < cv)
+    fold[several] = within[several]
     if rare.size:
         names = ", ".join(str(classes[c]) for c in rare[:10]) + (", …" if rare.size > 10 else "")
         warn(

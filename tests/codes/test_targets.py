@@ -14,6 +14,16 @@ def test_samples_and_sides_of_a_problem():
     assert targets.sides(1, np.arange(5)).dtype == np.int8
 
 
+@pytest.mark.parametrize("code", [one_vs_rest(80), one_vs_one(5), one_vs_rest(5)])
+def test_total_weights_are_sums_over_the_samples_of_each_problem(code, rng):
+    y, weight = np.arange(200) % code.n_classes, rng.random(200)
+    targets = Targets(code.columns, y).restricted(np.arange(150))
+    expected = np.abs(targets.block(slice(None)).T) @ weight
+    assert targets.is_strict == code.is_strict
+    weights = [weight] * code.n_problems
+    np.testing.assert_allclose(targets.total_weights(weights), expected)
+
+
 def test_a_class_without_samples_changes_nothing():
     targets = Targets(one_vs_one(4).matrix, np.array([3, 0, 3]))
     np.testing.assert_array_equal(targets.samples(0), [1])

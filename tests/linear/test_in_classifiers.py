@@ -1,18 +1,22 @@
 """SharedLinear inside the classifiers of the library, in searches, pipelines and files."""
 
+import pickle
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import polychotomy
-from polychotomy import CodeClassifier, SharedLinear, SingleBinaryClassifier, TreeClassifier
+from polychotomy import CodeClassifier, SharedLinear, SingleBinaryClassifier, TreeClassifier, memory
+from polychotomy.errors import NotEnoughMemoryError
 from polychotomy.learners import Kesler, additive_kind, minimised_loss
 from polychotomy.training import _joint_trainer
 
@@ -61,6 +65,61 @@ def test_targets_in_blocks_are_as_good_as_all_at_once(digits, monkeypatch):
     monkeypatch.setattr(_joint_trainer, "_MOST_TARGETS", 7 * 300)
     blocks = CodeClassifier(SharedLinear(), cv=3).fit(X, y)
     np.testing.assert_allclose(blocks.predict_proba(X), whole.predict_proba(X), atol=1e-8)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_one_vs_rest_of_many_classes_is_ridge_without_targets(rng, sparse, fit_intercept):
+    k = 150
+    y = np.arange(4 * k) % k
+    X, weight = (
+        rng.normal(size=(len(y), 6)) + rng.normal(size=(k, 6))[y],
+        rng.uniform(0.5, 2, 4 * k),
+    )
+    learner = SharedLinear(C=2.0, fit_intercept=fit_intercept)
+    given = csr_array(X) if sparse else X
+    ours = CodeClassifier(learner, "one_vs_rest", probability=None).fit(given, y, weight)
+    ridge = Ridge(0.25, fit_intercept=fit_intercept, tol=1e-12)
+    expected = ridge.fit(X, np.where(y[:, np.newaxis] == np.arange(k), 1.0, -1.0), weight)
+    np.testing.assert_allclose(ours.binary_outputs(given), expected.predict(X), atol=1e-9)
+
+
+def test_folds_of_one_vs_rest_of_many_classes_without_targets(monkeypatch, rng):
+    k = 90
+    y = np.arange(4 * k) % k
+    X = rng.normal(size=(len(y), 6)) + rng.normal(size=(k, 6))[y]
+    by_targets = CodeClassifier(SharedLinear(), "one_vs_rest", cv=3).fit(X, y)
+    monkeypatch.setattr(_joint_trainer, "_MOST_TARGETS", 4 * k)
+    monkeypatch.setattr(SharedLinear, "fit_joint", None)
+    by_sums = CodeClassifier(SharedLinear(), "one_vs_rest", cv=3).fit(X, y)
+    np.testing.assert_allclose(by_sums.predict_proba(X), by_targets.predict_proba(X), atol=1e-9)
+
+
+def test_one_vs_rest_of_ten_thousand_classes_takes_little_memory(rng):
+    k = 10_000
+    y = np.arange(2 * k) % k
+    X = rng.normal(size=(len(y), 4))
+    classifier = CodeClassifier(SharedLinear(), "one_vs_rest", probability=None)
+    tracemalloc.start()
+    try:
+        classifier.fit(X, y)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 5000 * k < k**2  # a sixth of int8 sides of classes, most of it for progress
+    assert len(pickle.dumps(classifier.code_)) < 1000
+
+
+def test_held_out_outputs_of_too_many_classes_are_refused_at_once(monkeypatch, rng):
+    k = 20_000
+    y = np.arange(2 * k) % k
+    monkeypatch.setattr(SharedLinear, "fit_one_vs_rest", None)  # nothing is trained before
+    monkeypatch.setattr(memory, "free_bytes", lambda: 2**30)
+    with (
+        pytest.raises(NotEnoughMemoryError, match="Set probability=None"),
+        pytest.warns(UserWarning, match="fewer samples than folds"),
+    ):
+        CodeClassifier(SharedLinear(), "one_vs_rest").fit(rng.normal(size=(2 * k, 2)), y)
 
 
 @pytest.mark.parametrize("loss", ["squared", "squared_hinge", "logistic"])

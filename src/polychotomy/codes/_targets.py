@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polychotomy.arrays import Array, Indices, Matrix
-from polychotomy.codes._rule_matrix import RuleMatrix
+from polychotomy.codes._rule_matrix import OneVsRestRule, RuleMatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +34,9 @@ class Targets:
     ----------
     n_samples, n_problems : int
         m, samples held out included, and ℓ.
+    is_one_vs_rest : bool
+        Whether problem s is class s against all others, by a rule, and no problem leaves out
+        samples of its own.
 
     Examples
     --------
@@ -58,10 +61,13 @@ class Targets:
 
     n_samples: int = field(init=False)
     n_problems: int = field(init=False)
+    is_one_vs_rest: bool = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_samples", len(self.y))
         object.__setattr__(self, "n_problems", self.columns.shape[1])
+        of_rule = isinstance(self.columns, OneVsRestRule) and self.kept is None
+        object.__setattr__(self, "is_one_vs_rest", of_rule)
         shapes = {"kept": (self.n_samples, self.n_problems), "within": (self.n_samples,)}
         for name, shape in shapes.items():
             mask = getattr(self, name)
@@ -71,16 +77,22 @@ class Targets:
                     f"Got {mask.dtype} of shape {mask.shape}."
                 )
 
+    @cached_property
+    def is_strict(self) -> bool:
+        """Whether all classes take part in all problems."""
+        facts = self.columns.facts if isinstance(self.columns, RuleMatrix) else None
+        return bool(np.all(self.columns)) if facts is None else facts.is_strict
+
     def samples(self, s: int) -> Indices:
         """Return the samples that take part in problem s, in ascending order.
 
         Samples are looked up by class, so the cost depends on the samples of this problem only.
         """
-        members = np.flatnonzero(self.columns[:, s])
-        if len(members) == len(self.columns):
-            found = self._present
-        else:
-            found = np.sort(np.concatenate([self._by_class[c] for c in members]))
+        found = self._present
+        if not self.is_strict:
+            members = np.flatnonzero(self.columns[:, s])
+            if len(members) < len(self.columns):
+                found = np.sort(np.concatenate([self._by_class[c] for c in members]))
         return found if self.kept is None else found[self.kept[found, s]]
 
     def sides(self, s: int, samples: Indices) -> Matrix:
@@ -94,6 +106,10 @@ class Targets:
 
     def total_weights(self, weights: Sequence[Array]) -> Array:
         """Return the total weight of each problem's samples; `weights` has theirs for each."""
+        if self.is_strict and self.kept is None:  # all problems have the same samples
+            each = {id(w): w for w in weights}
+            sums = {key: w[self._present].sum() for key, w in each.items()}
+            return np.array([sums[id(w)] for w in weights])
         return np.array([w[self.samples(s)].sum() for s, w in enumerate(weights)])
 
     def block(self, problems: slice | ArrayLike) -> Matrix:

@@ -72,9 +72,25 @@ class BatchMoments:
             W[:, own], b[own] = solver.by_blocks(columns[np.ix_(used, own)])
         return W, b
 
+    def against_rest(self, C: float, *, centred: bool) -> tuple[Array, Array]:
+        """Return weights and intercepts of :func:`one_vs_rest`; all classes are one part."""
+        if len(self.part) == 2:
+            return self.solve(one_vs_rest(2), C, centred=centred)
+        (scatter,), u = self._each(), 2 * C
+        sums, totals = self.sums * u, self.totals * u
+        return ScatterSolver(scatter.times(u), sums, totals, centred=centred).against_rest()
+
     def _each(self) -> Iterator[Scatter]:
         moments = zip(self.weights, self.means, self.matrices, strict=True)
         return (Scatter(float(weight), mean, matrix) for weight, mean, matrix in moments)
+
+
+def one_vs_rest(n_classes: int) -> Matrix:
+    """Return the code of the problems: one for two classes, otherwise one for each class."""
+    if n_classes == 2:
+        return np.array([[-1], [1]], dtype=np.int8)
+    columns: Matrix = 2 * np.eye(n_classes, dtype=np.int8) - 1
+    return columns
 
 
 def parts_of(columns: NDArray[Any]) -> Indices:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from polychotomy.arrays import Array
+from polychotomy.linear._newton import Found
 
 if TYPE_CHECKING:
     from polychotomy.linear._shared_linear import SharedLinear
@@ -32,6 +33,12 @@ class JointLinear:
     ) -> None:
         self._learner = learner
         self.weights_, self.intercept_, self.n_iter_ = weights, intercept, n_iter
+
+    @classmethod
+    def of(cls, learner: "SharedLinear", dtype: Any, found: Found) -> "JointLinear":
+        """Return solved problems, their weights in the precision of the samples."""
+        weights = np.ascontiguousarray(found.W, dtype=dtype)
+        return cls(learner, weights, found.b.astype(dtype), found.steps)
 
     def outputs(self, X: Any, kind: str = "margin") -> Array:
         """Return the outputs of all problems, a column for each.

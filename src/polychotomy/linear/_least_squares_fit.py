@@ -83,6 +83,17 @@ class ScatterSolver(GroupSolver):
         W = self._solve(self._around.T @ (sides - middle))
         return W, (middle - self._scatter.mean @ W) * self._centred
 
+    def against_rest(self) -> tuple[Array, Array]:
+        """Return weights and intercepts of each pattern against all others, without their sides.
+
+        The sides of problem s are 2 e_s − 1, so that their products are columns and sums.
+        """
+        middle, every = np.zeros(len(self._totals)), self._around.sum(axis=0)[:, np.newaxis]
+        if self._centred and self._scatter.weight > 0:
+            middle = (2 * self._totals - self._totals.sum()) / self._scatter.weight
+        W = self._solve(2 * self._around.T - every * (1 + middle))
+        return W, (middle - self._scatter.mean @ W) * self._centred
+
 
 def _groups(problems: LinearProblems) -> list[Indices]:
     """Return the problems in groups of the same u."""

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from polychotomy.arrays import Array, Indices, Matrix
 from polychotomy.codes import check_int, check_positive
 from polychotomy.errors import shown, unknown_name
-from polychotomy.linear._batch_moments import BatchMoments, check_batch_classes
+from polychotomy.linear._batch_moments import BatchMoments, check_batch_classes, one_vs_rest
 from polychotomy.linear._column_training import ColumnTraining
 from polychotomy.linear._joint_linear import JointLinear
 from polychotomy.linear._linear_problems import (
@@ -32,12 +32,8 @@ _MOST_KEPT = 1024
 _INTERCEPTS = {"squared": "free", "squared_hinge": "penalised", "logistic": "free"}
 
 
-def _has_probabilities(self: Any) -> bool:
-    return bool(self.loss == "logistic")
-
-
-def _has_sufficient_statistics(self: Any) -> bool:
-    return bool(self.loss == "squared")
+def _minimises(loss: str) -> Callable[[Any], bool]:
+    return lambda self: bool(self.loss == loss)
 
 
 def _shares_moments(self: Any) -> bool:
@@ -177,15 +173,13 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         weight *= class_factors(self.class_weight, classes, y)[indices]
         self._check_range(X, weight)
         if self.loss == "squared" and X.shape[1] <= _MOST_KEPT:
-            one = np.zeros(len(classes), dtype=np.intp)
-            moments = BatchMoments.of(X, indices, weight, one, centred=bool(self.fit_intercept))
-            return self._set_moments(classes, X, moments)
-        problems = self._problems(X, _one_vs_rest(len(classes)), indices, weight, None)
-        model = JointLinear(self, *_in(X, training.solve(problems, _ignore)))
+            return self._set_moments(classes, X, self._sums(X, indices, weight, len(classes)))
+        problems = self._problems(X, one_vs_rest(len(classes)), indices, weight, None)
+        model = JointLinear.of(self, X.dtype, training.solve(problems, _ignore))
         self.__dict__.pop("_moments", None)
         return self._set_fitted(classes, model)
 
-    @available_if(_has_sufficient_statistics)  # type: ignore[untyped-decorator]
+    @available_if(_minimises("squared"))  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Train further on a batch of samples; only with ``loss="squared"``.
 
@@ -229,8 +223,7 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         indices, centred = np.searchsorted(labels, y), bool(self.fit_intercept)
         weight *= class_factors(self.class_weight, labels, labels)[indices]
         self._check_range(X, weight)
-        one = np.zeros(len(labels), dtype=np.intp)
-        moments = BatchMoments.of(X, indices, weight, one, centred=centred)
+        moments = self._sums(X, indices, weight, len(labels))
         moments = moments if before is None else before.plus(moments, centred=centred)
         return self._set_moments(labels, X, moments)
 
@@ -279,7 +272,32 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
             given = class_factors(self.class_weight, two, two)
         factors = side_factors(self.class_weight, patterns, pattern, given)
         problems = self._problems(X, patterns, pattern, weight, factors)
-        return JointLinear(self, *_in(X, training.solve(problems, done or _ignore)))
+        return JointLinear.of(self, X.dtype, training.solve(problems, done or _ignore))
+
+    def sums_classes(self, X: Any) -> bool:
+        """Whether ``fit_one_vs_rest`` is the better way to train one-vs-rest on these samples."""
+        return _shares_moments(self) and X.shape[1] <= min(_MOST_KEPT, X.shape[0])
+
+    def fit_one_vs_rest(
+        self, X: Any, y: Indices, n_classes: int, *, sample_weight: Any = None
+    ) -> JointLinear:
+        """Train each class against all others without their targets, by the squared loss.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ndarray of shape (n_samples,)
+            Class indices.
+        n_classes : int
+            Three or more.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factors of C.
+        """
+        self._check_parameters()
+        X = self._check_samples(X)
+        weight = self._check_weight(X, sample_weight)
+        self._check_range(X, weight)
+        return self._of_moments(X, self._sums(X, y, weight, n_classes))
 
     @available_if(_shares_moments)  # type: ignore[untyped-decorator]
     def update_joint(
@@ -345,13 +363,11 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         labels : ndarray of shape (n_samples,)
         """
         margins = self.decision_function(X)
-        two = margins.ndim == 1
-        labels: NDArray[Any] = self.classes_[
-            (margins > 0).astype(int) if two else margins.argmax(axis=1)
-        ]
+        best = (margins > 0).astype(int) if margins.ndim == 1 else margins.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
         return labels
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(_minimises("logistic"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class; only with ``loss="logistic"``.
 
@@ -371,8 +387,7 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
             return np.column_stack([1 - plus, plus])
         total = plus.sum(axis=1, keepdims=True)
         plus[total[:, 0] == 0] = 1.0
-        probabilities: Array = plus / plus.sum(axis=1, keepdims=True)
-        return probabilities
+        return np.asarray(plus / plus.sum(axis=1, keepdims=True))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -409,12 +424,18 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
 
     def _set_moments(self, classes: NDArray[Any], X: Any, moments: BatchMoments) -> Self:
         """Become the least-squares classifier of samples that are known by their moments."""
-        columns = _one_vs_rest(len(classes))
-        W, b = moments.solve(columns, float(self.C), centred=bool(self.fit_intercept))
-        n = len(b)
-        found = Found(W, b, np.ones(n, np.int64), np.ones(n, bool))
         self._moments = moments
-        return self._set_fitted(classes, JointLinear(self, *_in(X, found)))
+        return self._set_fitted(classes, self._of_moments(X, moments))
+
+    def _sums(self, X: Any, y: Indices, weight: Array, n_classes: int) -> BatchMoments:
+        one = np.zeros(n_classes, dtype=np.intp)
+        return BatchMoments.of(X, y, weight, one, centred=bool(self.fit_intercept))
+
+    def _of_moments(self, X: Any, moments: BatchMoments) -> JointLinear:
+        """Return each class against all others, or the second of two against the first."""
+        W, b = moments.against_rest(float(self.C), centred=bool(self.fit_intercept))
+        steps = np.ones(len(b), np.int64)
+        return JointLinear.of(self, X.dtype, Found(W, b, steps, steps > 0))
 
     def _set_fitted(self, classes: NDArray[Any], model: JointLinear) -> Self:
         """Become the trained classifier of a model with a problem, or with one per class."""
@@ -423,20 +444,6 @@ class SharedLinear(ClassifierMixin, BaseEstimator):
         self.intercept_ = model.intercept_
         self.n_iter_ = model.n_iter_
         return self
-
-
-def _one_vs_rest(n_classes: int) -> Matrix:
-    """Return the code of the problems: one for two classes, otherwise one for each class."""
-    if n_classes == 2:
-        return np.array([[-1], [1]], dtype=np.int8)
-    columns: Matrix = 2 * np.eye(n_classes, dtype=np.int8) - 1
-    return columns
-
-
-def _in(X: Any, found: Found) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
-    """Return weights, intercepts and steps, the weights in the precision of the samples."""
-    weights = np.ascontiguousarray(found.W, dtype=X.dtype)
-    return weights, found.b.astype(X.dtype), found.steps
 
 
 def _ignore(s: int) -> None:

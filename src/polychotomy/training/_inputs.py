@@ -261,10 +261,12 @@ def check_held_out_room(targets: Targets) -> None:
     most = 2 * 8 * targets.n_samples * targets.n_problems  # if all take part in all
     if most < memory.SMALL:
         return
-    sizes = np.bincount(targets.y, minlength=len(targets.columns)).astype(float)
-    taking_part = 0.0
-    for start in range(0, targets.n_problems, _BLOCK):
-        taking_part += float(np.sum(sizes @ (targets.columns[:, start : start + _BLOCK] != 0)))
+    taking_part = float(targets.n_samples * targets.n_problems)
+    if not targets.is_strict:
+        sizes = np.bincount(targets.y, minlength=len(targets.columns)).astype(float)
+        blocks = range(0, targets.n_problems, _BLOCK)
+        sides = (targets.columns[:, start : start + _BLOCK] for start in blocks)
+        taking_part = sum(float(np.sum(sizes @ (some != 0))) for some in sides)
     memory.check_room(
         {"held-out outputs of the problems": int(2 * 8 * taking_part)},
         "Set probability=None, which needs no calibration, or take a code of fewer problems.",

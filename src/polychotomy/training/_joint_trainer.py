@@ -84,7 +84,8 @@ class JointTrainer:
         problems depend on each other: folds are trained one by one, and `fit_joint` takes
         ``like``, the model of all samples, to start from. If `shares_rows` is true, the folds
         share kernel rows. If `starts_folds` is true, `fit_joint` takes ``within``: for each column
-        of a fold that of all samples.
+        of a fold that of all samples. Where ``sums_classes(X)`` is true, ``fit_one_vs_rest(X, y,
+        n_classes, **params)`` trains one-vs-rest without targets.
     distinct : DistinctProblems
     negatives : Negatives or None
         Which targets training leaves out.
@@ -202,7 +203,12 @@ class JointTrainer:
             progress.begin(problems.names[s])
         places: list[tuple[Any, int]] = []
         size = max(1, _MOST_TARGETS // max(1, parts[0].n_samples))
-        if len(parts) * n <= size:
+        in_one = len(parts) * n <= size
+        model: Any
+        if self._does_without_targets(X, parts[0]) and (not in_one or len(parts) == 1):
+            models = [self._against_rest(X, targets, progress) for targets in parts]
+            model = GatheredModel(tuple((some, s) for some in models for s in range(n)))
+        elif in_one:
             T = np.hstack([part.block(slice(None)) for part in parts])
             whole = np.tile(np.arange(n), len(parts) - 1)
             within = np.concatenate([np.full(n, -1), whole])
@@ -222,6 +228,23 @@ class JointTrainer:
                 continue
             part = model.part(columns) if len(parts) > 1 else model
             yield part if p == 0 else _outputs(part, _safe_indexing(X, tests[p - 1]), kind)
+
+    def _does_without_targets(self, X: Any, targets: Targets) -> bool:
+        """Whether the learner trains each class against all others from sums over classes."""
+        can = getattr(self.joint, "sums_classes", None)
+        return can is not None and targets.is_one_vs_rest and bool(can(X))
+
+    def _against_rest(self, X: Any, targets: Targets, progress: FitProgress) -> Any:
+        """Return the problems of each class against all others, on the samples that take part."""
+        params, y = self.learner.params, targets.y
+        if targets.within is not None:
+            own = np.flatnonzero(targets.within)
+            X, y = _safe_indexing(X, own), y[own]
+            params = {name: _safe_indexing(value, own) for name, value in params.items()}
+        model = self.joint.fit_one_vs_rest(X, y, targets.n_problems, **params)
+        for _ in range(targets.n_problems):
+            progress.end()
+        return model
 
     def _one_by_one(
         self,
