@@ -275,20 +275,25 @@ def least_squares(rng):
 def least_squares_lanes(rng):
     q, sides = rng.random((40, SPARSE.n_problems)), _batches._sides(SPARSE)
     q[3] = np.round(q[3])  # where solutions may not be unique
-    out, alone = np.empty((40, 3)), np.empty((40, 3))
-    given = *sides, float(SPARSE.n_problems)
-    probability.least_squares_lanes(q, *given, 32, out)
-    probability.least_squares(2 * q - 1, *given, alone)
+    out, alone, shift = np.empty((40, 3)), np.empty((40, 3)), float(SPARSE.n_problems)
+    probability.least_squares_lanes(q, *sides, np.empty((0, 3)), np.empty(0), shift, 32, out)
+    probability.least_squares(2 * q - 1, *sides, shift, alone)
     np.testing.assert_allclose(out, alone, atol=1e-9)
     twin = [probability_twins.least_squares(qi, SPARSE) for qi in np.delete(q, 3, axis=0)]
     np.testing.assert_allclose(np.delete(out, 3, axis=0), twin, atol=1e-9)
+    q = rng.random((40, MANY.n_problems))  # of a strict code
+    twin, out = [probability_twins.least_squares(qi, MANY) for qi in q], np.empty((40, 5))
+    _batches._in_lanes(MANY)(q, out)
+    np.testing.assert_allclose(out, twin, atol=1e-9)
 
 
 def least_squares_strict(rng):
-    q = rng.random((40, MANY.n_problems))
-    assert _batches._shared_matrices(MANY) is not None
+    q, out = rng.random((40, MANY.n_problems)), np.empty((40, 5))
+    matrices = _batches._shared_matrices(MANY)
+    assert matrices is not None
+    probability.least_squares_strict(q, *matrices, 32, out)
     twin = [probability_twins.least_squares(qi, MANY) for qi in q]
-    np.testing.assert_allclose(_batches.least_squares(q, MANY), twin, atol=1e-8)
+    np.testing.assert_allclose(out, twin, atol=1e-8)
 
 
 def least_squares_few(rng):

@@ -305,13 +305,23 @@ def test_blocks_threads_and_precision_change_nothing(method, monkeypatch, rng):
     assert solve(q[:0], code, method).shape == (0, 6)
 
 
-@pytest.mark.parametrize(("k", "spread"), [(5, 1.0), (26, 1.0), (26, 0.05), (40, 0.1)])
-def test_other_samples_change_nothing_in_codes_with_zeros(k, spread, rng):
+@pytest.mark.parametrize(
+    ("name", "k", "spread"),
+    [
+        ("sparse_random", 5, 1.0),
+        ("sparse_random", 26, 1.0),
+        ("sparse_random", 26, 0.05),
+        ("sparse_random", 40, 0.1),
+        ("dense_random", 10, 0.3),
+        ("bch", 12, 0.1),
+    ],
+)
+def test_other_samples_change_nothing(name, k, spread, rng):
     """Bit for bit, with large and with small supports, exchanges and certain problems among them.
 
     Small supports have smaller systems of equations, but only if no other sample has a large one.
     """
-    code = make_code("sparse_random", k, random_state=0)
+    code = make_code(name, k, random_state=0)
     q = consistent(rng.dirichlet(np.full(k, spread), size=150), code)
     q = np.clip(q + rng.normal(scale=0.1, size=q.shape), 0, 1)
     q[::7] = np.round(q[::7])

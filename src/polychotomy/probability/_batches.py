@@ -18,7 +18,8 @@ from polychotomy.probability._least_norm import (
 
 _BLOCK_ENTRIES = 2**18
 _LANES = 32  # samples that are solved side by side
-_LANES_WITH_ZEROS = 96  # not a power of two, whose rows would share few places of the cache
+_MANY_LANES = 96  # not a power of two, whose rows would share few places of the cache
+_FEW_CLASSES = 12  # for which strict codes are solved like codes with zeros
 _MOST_IN_LANES = 64  # classes whose matrices, one for each sample, fit into the cache in all lanes
 _WORST_CONDITION = 1e5  # up to which the inverse that samples share is exact enough
 
@@ -48,6 +49,8 @@ def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array
     if code.is_one_vs_one:  # the same minimum, where p ≥ 0 is never active
         return coupling(binary, code, n_jobs)
     matrices = _shared_matrices(code) if code.is_strict and not _leaves_open(code) else None
+    if matrices is not None and code.n_classes <= _FEW_CLASSES:
+        return _by_blocks(binary, code, n_jobs, _in_lanes(code))
     if matrices is not None:
         return _by_blocks(
             binary,
@@ -65,16 +68,22 @@ def least_squares(binary: Array, code: Code, n_jobs: int | None = None) -> Array
                 choose(q, out, faces)
 
         return _by_blocks(binary, code, n_jobs, solve_few)
-    return _by_blocks(binary, code, n_jobs, _least_squares_of_any(code))
+    return _by_blocks(binary, code, n_jobs, _in_lanes(code))
 
 
-def _least_squares_of_any(code: Code) -> Callable[[Array, Array], None]:
+def _in_lanes(code: Code) -> Callable[[Array, Array], None]:
+    """Return the solver of samples with a matrix each, side by side if these are small."""
     from polychotomy.probability import _compiled
 
-    sides, shift = _sides(code), float(code.n_problems)
-    if code.n_classes > _MOST_IN_LANES:
+    sides, shift, k = _sides(code), float(code.n_problems), code.n_classes
+    if k > _MOST_IN_LANES:
         return lambda q, out: _compiled.least_squares(2 * q - 1, *sides, shift, out)
-    return lambda q, out: _compiled.least_squares_lanes(q, *sides, shift, _LANES_WITH_ZEROS, out)
+    entries, gram = np.empty((0, k)), np.empty(0)
+    if code.is_strict:
+        entries = np.vstack([_entries(code), np.zeros((-code.n_problems % 4, k))])
+        gram = (entries.T @ entries)[np.triu_indices(k)]
+    given = *sides, entries, gram, shift, _MANY_LANES
+    return lambda q, out: _compiled.least_squares_lanes(q, *given, out)
 
 
 def coupling(binary: Array, code: Code, n_jobs: int | None = None) -> Array:

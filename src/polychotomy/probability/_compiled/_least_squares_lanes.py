@@ -1,11 +1,12 @@
-"""Least squares on the simplex for codes with zeros, many samples at a time.
+"""Least squares on the simplex for codes with zeros or few classes, many samples at a time.
 
 Each sample has a matrix H of its own, see ``_simplex``, whose block principal pivoting this is. The
 last axis of the arrays is a sample, a *lane*, as in ``_lanes``. The steps:
 
 - H is a sum over problems of three products for each: (1 + r)², r² − 1 and (1 − r)². Which of them
   belong to a pair of classes depends on the code only and is listed once. The upper triangle of H
-  is kept row after row, a *pair* of classes in each row.
+  is kept row after row, a *pair* of classes in each row. For strict codes it is that of AAᵀ, less
+  Ar of both classes, plus constants.
 - The first support is found by a few sweeps of over-relaxed, projected Gauss–Seidel steps with N
   and a small part of the constant c 11ᵀ: all of it would tie the classes together, and many more
   sweeps be needed. It is right for most samples.
@@ -14,8 +15,8 @@ last axis of the arrays is a sample, a *lane*, as in ``_lanes``. The steps:
 - Samples whose first support is not right wait until there is one for each lane, and are solved
   together by further rounds.
 
-Lanes whose solution may not be unique are left to ``minimise``: a pivot vanishes, or the slack of
-a class outside of the support.
+Lanes whose solution may not be unique are left to ``minimise``: a pivot vanishes, or, for codes
+with zeros, the slack of a class outside of the support.
 """
 
 import numpy as np
@@ -89,6 +90,34 @@ def _normal_lanes(P, begins, listed, shift, H):  # pragma: no cover - compiled
             a, b, c, d = listed[t], listed[t + 1], listed[t + 2], listed[t + 3]
             for w in range(lanes):
                 H[e, w] += (P[a, w] + P[b, w]) + (P[c, w] + P[d, w])
+
+
+@compiled
+def _write_sums(q, entries, r, sums):  # pragma: no cover - compiled
+    """Write Ar of a strict code and, in the last row, |r|²; see ``least_squares_lanes``."""
+    k, lanes = entries.shape[1], r.shape[1]
+    sums[:] = 0.0
+    for s in range(q.shape[1]):
+        for w in range(lanes):
+            r[s, w] = 2.0 * q[w, s] - 1.0
+            sums[k, w] += r[s, w] * r[s, w]
+    for c in range(k):
+        for s in range(0, len(entries), 4):
+            a, b, d, e = entries[s, c], entries[s + 1, c], entries[s + 2, c], entries[s + 3, c]
+            for w in range(lanes):
+                sums[c, w] += (a * r[s, w] + b * r[s + 1, w]) + (d * r[s + 2, w] + e * r[s + 3, w])
+
+
+@compiled
+def _strict_lanes(sums, gram, shift, H):  # pragma: no cover - compiled
+    """Write N + shift 11ᵀ of a strict code, with AAᵀ of each pair."""
+    k, lanes = len(sums) - 1, H.shape[1]
+    e = 0
+    for c in range(k):
+        for d in range(c, k):
+            for w in range(lanes):
+                H[e, w] = (gram[e] + shift) + ((sums[k, w] - sums[c, w]) - sums[d, w])
+            e += 1
 
 
 @compiled
@@ -238,11 +267,12 @@ def _write_slack(H, x, slack):  # pragma: no cover - compiled
 
 
 @compiled
-def _exchange(x, slack, sound, inside, limits, tally, state):  # pragma: no cover - compiled
+def _exchange(x, slack, sound, inside, limits, tally, flat, state):  # pragma: no cover - compiled
     """Exchange the violating classes of open lanes, and write what has become of these lanes.
 
     `limits` holds the fewest violations so far and the rounds that may go on without fewer; `tally`
-    the violations, the last class of them, and the smallest slack outside of the support.
+    the violations, the last class of them, and the smallest slack outside of the support, which
+    must not be below `flat`.
     """
     k, lanes = x.shape
     for w in range(lanes):
@@ -258,7 +288,7 @@ def _exchange(x, slack, sound, inside, limits, tally, state):  # pragma: no cove
             if sound[w] == 0.0:
                 state[w] = _FAILED
             elif tally[0, w] == 0.0:
-                state[w] = _FAILED if tally[2, w] < _FLAT else _SOLVED
+                state[w] = _FAILED if tally[2, w] < flat else _SOLVED
         fewer = tally[0, w] < limits[0, w]
         limits[1, w] = _PATIENCE if fewer else limits[1, w] - 1.0
         limits[0, w] = min(limits[0, w], tally[0, w])
@@ -272,10 +302,10 @@ def _exchange(x, slack, sound, inside, limits, tally, state):  # pragma: no cove
 @compiled
 def _round(H, inside, limits, state, found, work):  # pragma: no cover - compiled
     """Solve on the supports of all lanes, then exchange."""
-    x, slack, sound, tally = found
+    x, slack, sound, tally, flat = found
     _solve_on_supports(H, inside, x, sound, work)
     _write_slack(H, x, slack)
-    _exchange(x, slack, sound, inside, limits, tally, state)
+    _exchange(x, slack, sound, inside, limits, tally, flat, state)
 
 
 @compiled
@@ -347,34 +377,48 @@ def _make_room(k, lanes):  # pragma: no cover - compiled
 
 
 @compiled
-def least_squares_lanes(
-    q, starts, classes, signs, shift, lanes, out
-):  # pragma: no cover - compiled
-    """Solve samples (n × ℓ) of any code, see ``least_squares``; `lanes` of them at a time."""
-    n, k = out.shape
-    lanes = max(1, min(lanes, n))
-    begins, listed = _list_products(starts, classes, signs, k)
-    products = np.zeros((3 * q.shape[1] + 1, lanes))
-    H, inside, limits, state, samples = _make_room(k, lanes)
-    waiting, n_waiting = _make_room(k, lanes), 0
+def _make_work(k, lanes, flat):  # pragma: no cover - compiled
+    """Return what a round finds, the work space for it, and that in single precision."""
     x, slack, sound = np.empty((k, lanes)), np.empty((k, lanes)), np.empty(lanes)
-    found = x, slack, sound, np.empty((3, lanes))
     members, n_members = np.empty((k, lanes), np.int64), np.empty(lanes, np.int64)
-    work = np.empty((k, k, lanes)), np.empty((k, lanes)), members, n_members
     single = (
-        np.empty(H.shape, np.float32),
+        np.empty((k * (k + 1) // 2, lanes), np.float32),
         np.empty((k, lanes), np.float32),
         np.empty((k, lanes), np.float32),
         np.empty((k, lanes), np.float32),
         np.empty(lanes, np.float32),
     )
+    work = np.empty((k, k, lanes)), np.empty((k, lanes)), members, n_members
+    return (x, slack, sound, np.empty((3, lanes)), flat), work, single
+
+
+@compiled
+def least_squares_lanes(
+    q, starts, classes, signs, entries, gram, shift, lanes, out
+):  # pragma: no cover - compiled
+    """Solve samples (n × ℓ) of any code, see ``least_squares``; `lanes` of them at a time.
+
+    For a strict code, `entries` are its columns as rows, to a multiple of 4, and `gram` is AAᵀ of
+    each pair. Otherwise they are empty.
+    """
+    n, k = out.shape
+    lanes, ell, strict = max(1, min(lanes, n)), q.shape[1], len(gram) > 0
+    begins, listed = _list_products(starts, classes, signs, k)
+    parts, sums = np.zeros((3 * ell + 4, lanes)), np.empty((k + 1, lanes))
+    H, inside, limits, state, samples = _make_room(k, lanes)
+    waiting, n_waiting = _make_room(k, lanes), 0
+    found, work, single = _make_work(k, lanes, -np.inf if strict else _FLAT)
     for start in range(0, n, lanes):
         first = min(start, n - lanes)  # the last samples may be solved twice
         for w in range(lanes):
             samples[w], state[w] = first + w, _OPEN
             limits[0, w], limits[1, w] = k + 1, _PATIENCE
-        _write_products(q[first : first + lanes], products)
-        _normal_lanes(products, begins, listed, shift, H)
+        if strict:
+            _write_sums(q[first : first + lanes], entries, parts, sums)
+            _strict_lanes(sums, gram, shift, H)
+        else:
+            _write_products(q[first : first + lanes], parts)
+            _normal_lanes(parts, begins, listed, shift, H)
         _guess_supports(H, _TAKEN * shift, single, inside)
         _round(H, inside, limits, state, found, work)
         _write(H, state, found[0], samples, found[2], out)
