@@ -77,6 +77,7 @@ OURS = {
     "dense, 20 log k, probabilities": lambda k, loss: code(
         k, dense(k, 20), loss, probability="auto"
     ),
+    "dense, 20 log k, product": lambda k, loss: code(k, dense(k, 20), loss, probability="product"),
     "trellis, 8 wide": lambda k, loss: code(k, make_code("trellis", k, width=8), loss),
     "trellis, 8 wide, similar": lambda k, loss: code(
         k, make_code("trellis", k, width=8), loss, assignment="similar"

@@ -101,6 +101,8 @@ def test_a_classifier_that_assigns(digits):
     assert not hasattr(CodeClassifier(SGDClassifier(), assignment="similar"), "partial_fit")
     with pytest.raises(ValueError, match="must be one of 'similar', 'spread'"):
         CodeClassifier(assignment="close").fit(X, y)
+    with pytest.raises(ValueError, match=r"'assignment' parameter must be one of.*Got array"):
+        CodeClassifier(assignment=np.arange(10)).fit(X, y)
     with pytest.raises(ValueError, match="Give one of them"):
         CodeClassifier(code="bch", assignment="similar", class_order=list(range(10))).fit(X, y)
     kernel = SVC(kernel="precomputed")

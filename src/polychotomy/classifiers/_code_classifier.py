@@ -270,7 +270,7 @@ default="one_vs_one"
 
     def _assigned(self, code: Code, data: TrainingData) -> Code:
         """Return the code with the codewords given to classes by the distances of their means."""
-        if self.assignment not in ("similar", "spread"):
+        if not isinstance(self.assignment, str) or self.assignment not in ("similar", "spread"):
             raise unknown_name("assignment", self.assignment, ["similar", "spread"])
         if self.class_order is not None:
             raise ValueError(
