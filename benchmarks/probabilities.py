@@ -1,6 +1,6 @@
 """Class probabilities: the solvers' speed, and the quality of what comes out, beside peers.
 
-    python benchmarks/probabilities.py speed     # CPU seconds, one thread, best of three rounds
+    python benchmarks/probabilities.py speed     # CPU seconds, one thread, best of ten rounds
     python benchmarks/probabilities.py many      # likewise: milliseconds a sample, up to 1000
     classes python benchmarks/probabilities.py quality   # needs POLYCHOTOMY_DATA, a folder of
     NAME.csv.gz python benchmarks/probabilities.py codes     # likewise python
@@ -75,7 +75,7 @@ DATA_SETS = (
 )
 
 
-def best_of(job, rounds=3):
+def best_of(job, rounds=10):
     """Return the least CPU seconds of some rounds, after one that does not count."""
     job()
     seconds = []
@@ -124,7 +124,7 @@ def speed():
             n, few = (20_000, 300) if k < 100 else (500, 10)
             q = noisy_binary(code, n, rng)
             ours = best_of(lambda q=q, code=code: solve(q, code, "least_squares")) / n
-            loop = best_of(lambda q=q[:few], code=code: scipy_loop(q, code), rounds=1) / few
+            loop = best_of(lambda q=q[:few], code=code: scipy_loop(q, code)) / few
             row = {"code": name, "k": k, "n": n, "least_squares": ours, "scipy": loop}
             if name == "one_vs_one":
                 row["coupling"] = best_of(lambda q=q, code=code: solve(q, code, "coupling")) / n

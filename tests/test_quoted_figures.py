@@ -39,6 +39,7 @@ def growth_in_classes():
         values = [many[kind] for kind in ("fit", "predict", "accuracy", "top_5")]
         yield label, [*values, *(cell["accuracy"] for cell in found if cell)]
     yield from all_characters(characters["3755"])
+    yield from log_losses(characters, earlier)
     yield from places(stored("growth-cities")["classes"])
 
 
@@ -69,11 +70,32 @@ def all_characters(measured):
         "wide tree": "wide tree",
         "linkage tree": "linkage tree",
         "napkinXC, label tree": "napkinXC, label tree",
+        "omikuji, label trees": "omikuji, label trees",
     }
     for label, method in methods.items():
         row = measured[method]
         values = [row[kind] for kind in ("fit", "predict", "accuracy", "top_5")]
         yield label, [*values, row["megabytes"] / 1024]
+
+
+def log_losses(characters, earlier):
+    methods = {
+        "multinomial `LogisticRegression`": "LogisticRegression",
+        "one-vs-rest, `normalise`": "one-vs-rest, probabilities",
+        "dense code, 20 log k, least squares": "dense, 20 log k, probabilities",
+        "dense code, 20 log k, `product`": "dense, 20 log k, product",
+        "trellis, 8 wide, `product`": "trellis, 8 wide, probabilities",
+        "wide tree, calibrated": "wide tree, probabilities",
+        "`LinearDiscriminantAnalysis`, uncalibrated": "LinearDiscriminantAnalysis",
+        "napkinXC, normalised": "napkinXC, label tree",
+    }
+    for label, method in methods.items():
+        old = method.replace("8 wide, probabilities", "width 8")
+        rows = (
+            characters[k].get(method) or earlier[k].get(old, {})
+            for k in ("100", "300", "1000", "3755")
+        )
+        yield label, [row["log_loss"] for row in rows if "log_loss" in row]
 
 
 def many_samples():
