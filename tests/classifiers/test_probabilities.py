@@ -107,11 +107,25 @@ def test_auto_has_the_lowest_log_loss_out_of_fold(code, base, n_classes, digits)
     assert made.probability_ == min(losses, key=losses.get)
 
 
-def test_auto_takes_least_squares_where_probabilities_are_not_determined():
-    code = Code([[1, 1], [1, -1], [-1, 1], [-1, -1]])
-    q = np.random.default_rng(0).random((50, 2))
-    found = better_method(q, code, np.arange(50) % 4, np.ones(50), np.full(2, 50.0))
-    assert found == "least_squares"
+@pytest.mark.parametrize("best", ["least_squares", "product"])
+def test_auto_also_tries_the_product_where_problems_are_fewer_than_classes(best):
+    """Sides of problems that err alone multiply; sides that two classes share do not."""
+    code, rng = (
+        make_code("dense_random", 12, n_problems=8, random_state=0),
+        np.random.default_rng(0),
+    )
+    child = np.arange(240) % 12
+    if best == "product":
+        q = 1 / (1 + np.exp(-2.0 * code.matrix[child] - rng.normal(size=(240, 8))))
+    else:  # each sample is of one of two classes, both equally likely
+        other = (child + rng.integers(1, 12, size=240)) % 12
+        q = np.clip((code.matrix[child] + code.matrix[other]) / 4 + 0.5, 0.001, 0.999)
+    found = better_method(q, code, child, np.ones(240), np.full(8, 240.0))
+    losses = {}
+    for method in ("least_squares", "product"):
+        p = np.maximum(solve(q, code, method), 1e-6)
+        losses[method] = log_loss(child, p / p.sum(axis=1, keepdims=True))
+    assert found == min(losses, key=losses.get) == best
 
 
 @pytest.mark.parametrize("heavy", [False, True])

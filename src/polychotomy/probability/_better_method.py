@@ -17,15 +17,17 @@ def better_method(q: Array, code: Code, child: Indices, weight: Array, counts: A
     """Return the method with the lowest log loss on held-out binary probabilities.
 
     Least squares and Kullback–Leibler are tried, the latter for up to 100 classes whose
-    probabilities the code determines, and normalise where it suits. They are compared on a part of
-    the samples, which is doubled until all but one have a loss that is four standard errors above
-    the lowest, or all samples are used.
+    probabilities the code determines, normalise where it suits, and the product for strict codes of
+    fewer problems than classes. They are compared on a part of the samples, which is doubled until
+    all but one have a loss that is four standard errors above the lowest, or all samples are used.
     """
     methods = ["least_squares"]
     if code.n_classes <= _MOST_CLASSES and not code.unidentified:
         methods.append("kullback_leibler")
     if METHODS["normalise"].suits(code):
         methods.append("normalise")
+    if code.n_problems < code.n_classes and METHODS["product"].suits(code):
+        methods.append("product")
     order = np.random.default_rng(0).permutation(len(q))
     losses = {method: np.empty(len(q)) for method in methods}
     n = 0
