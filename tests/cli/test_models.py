@@ -15,7 +15,7 @@ pytest.importorskip("skops.io", reason="model files need skops")
 
 import polychotomy
 from polychotomy import datasets
-from polychotomy.cli import _fitted_model, _models
+from polychotomy.cli import _fitted_model, _models, _quick_look
 from polychotomy.cli._app import app
 from polychotomy.cli._model_files import load_model, writing
 from polychotomy.cli._models import _error_text
@@ -160,6 +160,8 @@ def test_evaluate_agrees_with_scikit_learn(folder, labelled):
     assert found["samples"] == 149
     assert found["majority_error"] == pytest.approx(1 - 51 / 149)
     assert (found["unlabelled"], found["unknown_class"]) == (1, 1)
+    said = run("evaluate", folder / "m.skops", path).stdout
+    assert "Samples without a label were left out: 1." in said
     assert found["error"] == pytest.approx(np.mean(predicted[has_label] != truth[has_label]))
     classes = ["iris s", "iris, v", "ünïcode"]
     p = np.array([[record[f"p({name})"] for name in classes] for record in records])[known]
@@ -458,6 +460,11 @@ def test_a_weak_default_is_followed_by_a_hint(tmp_path):
 def test_a_default_that_is_good_needs_no_hint():
     iris = Samples.of(datasets.load("iris"))
     assert hint_at_learner(iris) == ""
+
+
+def test_the_same_samples_give_the_same_hint(rng):
+    noise = Samples.make("noise", rng.normal(size=(150, 4)), rng.integers(0, 3, 150))
+    assert _quick_look._wrong(noise) == _quick_look._wrong(noise)
 
 
 @pytest.mark.slow

@@ -1,12 +1,16 @@
 """A cell is a pure function of its task."""
 
+import warnings
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from polychotomy import CodeClassifier, datasets
-from polychotomy.evaluate import Contestant, Samples, Schedule, _bench, compute
+from polychotomy.evaluate import Contestant, Preparation, Samples, Schedule, _bench, compute
+from polychotomy.reductions import Reduction
 from tests.evaluate.cells import same
 
 NAMES = ["one_vs_rest", "one_vs_one", "bch:hamming", "linkage_tree", "ddag", "majority"]
@@ -45,6 +49,47 @@ def test_tasks_of_several_folds_are_refused(wine):
     ]
     with pytest.raises(ValueError, match=r"one fold. Got folds 0 \(seed 0\), 0 \(seed 1\)"):
         list(compute(tasks, wine))
+
+
+class Careless(LogisticRegression):
+    """Writes into the samples, as learners may."""
+
+    def fit(self, X, y, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        X[:] = 0
+        return self
+
+
+class Doubtful(Preparation):
+    """Counts how often it prepares, and warns of it."""
+
+    times = 0
+
+    def fit(self, X, y=None):
+        type(self).times += 1
+        warnings.warn("these samples are doubtful", UserWarning, stacklevel=2)
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize(("most", "times"), [(2**28, 2), (0, 6)])
+def test_the_tasks_of_a_fold_are_prepared_once(wine, monkeypatch, most, times):
+    rows = ["one_vs_rest", "one_vs_one", "native"]
+    methods = [
+        Contestant.of(Reduction(name), Careless(max_iter=200), "careless", random_state=0)
+        for name in rows
+    ]
+    schedule = Schedule(wine, methods, protocol="cv2")
+    expected = [cell for task in schedule.tasks for cell in compute([task], deepcopy(wine))]
+    monkeypatch.setattr("polychotomy.evaluate._last_preparation._MOST_BYTES", most)
+    monkeypatch.setattr("polychotomy.evaluate._task.Preparation", Doubtful)
+    monkeypatch.setattr(Doubtful, "times", 0)
+    cells, failures = schedule.run()
+    assert not failures
+    assert Doubtful.times == times
+    for cell, alone in zip(cells, expected, strict=True):
+        assert cell.chosen["warnings"] == ["these samples are doubtful"]
+        np.testing.assert_array_equal(cell.predicted, alone.predicted)
+        np.testing.assert_array_equal(cell.probabilities, alone.probabilities)
 
 
 def test_a_failure_names_its_exception_or_is_raised(wine):

@@ -20,6 +20,7 @@ from polychotomy.assess import brier_score, log_loss, uncertainty_coefficient
 from polychotomy.classifiers import Cost, cost_of, remember_outputs
 from polychotomy.evaluate._cell import Cell, Failure
 from polychotomy.evaluate._contestant import Contestant, trained_for
+from polychotomy.evaluate._last_preparation import prepared_once
 from polychotomy.evaluate._naming import current_versions, digest
 from polychotomy.evaluate._preparation import needs_dense
 from polychotomy.evaluate._samples import Samples
@@ -174,14 +175,25 @@ class Bench:
             raise failed
         return found
 
-    def _prepare(self, task: Task) -> tuple[Any, Any]:
+    def _prepare(self, task: Task) -> tuple[Any, ...]:
+        prepare, rows = task.make_preparation(), task.settings.get("rows")
+        if prepare is None:
+            return self._split(task)
+
+        def make() -> tuple[Any, Any]:
+            X_train, X_test = self._split(task)
+            return prepare.fit_transform(X_train), prepare.transform(X_test)
+
+        if rows is None:  # a task in memory, which the others of its fold are computed with
+            return make()
+        return prepared_once(self._samples, (rows, task.preparation, prepare.dense), make)
+
+    def _split(self, task: Task) -> tuple[Any, Any]:
+        """Return the samples of the training and of the test part."""
         X, y, classifier = self._samples.data, self._samples.y, task.method.classifier
         X_train, _ = _safe_split(classifier, X, y, task.train)
         X_test, _ = _safe_split(classifier, X, y, task.test, task.train)
-        prepare = task.make_preparation()
-        if prepare is None:
-            return X_train, X_test
-        return prepare.fit_transform(X_train), prepare.transform(X_test)
+        return X_train, X_test
 
     def _tune(self, task: Task) -> Mapping[str, Any]:
         found: Mapping[str, Any] = task.tune(*self._training(task))
