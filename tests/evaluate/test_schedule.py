@@ -170,7 +170,16 @@ def test_compiling_at_the_start_does_not_lengthen_the_time_that_is_left(wine, mo
     monkeypatch.setattr(_schedule, "monotonic", lambda: next(seconds))
     told = []
     Schedule(wine, ["bch", "one_vs_one"], ["ridge"], protocol="cv5").run(progress=told.append)
-    assert [told[done].seconds_left for done in (2, 5, 10)] == [8, 5, 0]
+    assert [told[done].seconds_left for done in (0, 1, 2, 5, 10)] == [None, None, 8, 5, 0]
+
+
+def test_the_first_cell_of_each_worker_does_not_lengthen_the_time_that_is_left(wine, monkeypatch):
+    seconds = iter([0, 100, 101, *range(103, 300, 2)])
+    monkeypatch.setattr(_schedule, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr(_schedule, "count_workers", lambda n_jobs: 2)
+    told = []
+    Schedule(wine, ["bch", "one_vs_one"], ["ridge"], protocol="cv5").run(progress=told.append)
+    assert [told[done].seconds_left for done in (1, 2, 3, 10)] == [None, None, 14, 0]
 
 
 def test_stored_samples_are_known_under_another_name(wine, tmp_path):

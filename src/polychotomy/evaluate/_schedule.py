@@ -21,7 +21,7 @@ from polychotomy.evaluate._samples import Samples
 from polychotomy.evaluate._task import Task, Tuner
 from polychotomy.evaluate._time_limit import time_limit
 from polychotomy.kernel import count_threads
-from polychotomy.parallel import map_tasks, uses_cluster
+from polychotomy.parallel import count_workers, map_tasks, uses_cluster
 from polychotomy.reductions import is_baseline
 
 
@@ -34,7 +34,8 @@ class Progress:
     done, total : int
         Finished cells, those found in the store among them, and all cells.
     seconds_left : float or None
-        As long as the rest takes if it goes on as it went; None before the first cell.
+        As long as the rest takes if it goes on as it went; None while the first cell of each worker
+        runs, which also compiles programs.
     last : Cell, Failure or None
         The last finished cell.
     """
@@ -213,7 +214,7 @@ class Schedule:
         keys = {task.key for task in self.tasks}
         known = set() if store is None else store.keys()
         missing = {task.key: task for task in self.tasks if task.key not in known}
-        tick = _clock(len(keys), len(missing), progress)
+        tick = _clock(len(keys), len(missing), progress, count_workers(n_jobs))
         cells: dict[str, Cell] = {}
         failures: dict[str, Failure] = {}
         running = closing(self._outcomes(list(missing.values()), n_jobs))
@@ -310,11 +311,12 @@ def _compute_group(group: Sequence[Task], shared: Mapping[str, Samples]) -> list
 
 
 def _clock(
-    total: int, missing: int, report: Callable[[Progress], None] | None
+    total: int, missing: int, report: Callable[[Progress], None] | None, workers: int
 ) -> Callable[[Cell | Failure | None], None]:
     """Return a function that counts finished cells, and estimates how long the rest will take.
 
-    As soon as a fifth is finished, the first tenth is not counted: it compiles programs.
+    The first cell of each worker is not counted, since it compiles programs, nor the first tenth
+    as soon as a fifth is finished.
     """
     times = [monotonic()]  # of the start, and of each finished cell
 
@@ -322,9 +324,10 @@ def _clock(
         if outcome is not None:
             times.append(monotonic())
         ticks = len(times) - 1
-        first = missing // 10 if 5 * ticks >= missing else 0
-        each = (times[-1] - times[first]) / (ticks - first) if ticks else None
-        left = None if each is None else each * (missing - ticks)
+        first = max(workers, missing // 10 if 5 * ticks >= missing else 0)
+        left = 0.0 if ticks == missing else None
+        if first < ticks < missing:
+            left = (times[-1] - times[first]) / (ticks - first) * (missing - ticks)
         if report is not None:
             report(Progress(total - missing + ticks, total, left, outcome))
 
