@@ -96,4 +96,4 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value
+    return bool(value != value)
