@@ -1,6 +1,7 @@
 """Functions that the tests run on workers, in a module that workers can import."""
 
 import os
+import signal
 import time
 import warnings
 
@@ -27,6 +28,13 @@ def whereabouts_slowly(task, shared):
 def wait(task, shared):
     time.sleep(task)
     return task
+
+
+def deaf(task, shared):
+    """Say whether this process was started deaf to SIGHUP and ignores Ctrl-C."""
+    time.sleep(task)
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    return signal.SIGHUP in blocked and signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
 
 def wait_and_add(task, shared):

@@ -2,9 +2,13 @@
 
 import logging
 import os
+import pickle
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from threading import Event
+from types import SimpleNamespace
 
 import dask
 import distributed
@@ -17,6 +21,7 @@ from polychotomy import CodeClassifier, GreedySearchCV
 from polychotomy.errors import ClusterError
 from polychotomy.parallel import (
     _cluster,
+    _cluster_backend,
     _cluster_watch,
     _remote_task,
     connected,
@@ -125,6 +130,16 @@ def test_warnings_that_are_errors_here_are_errors_there():
         assert list(map_tasks(tasks.complain, range(3), n_jobs=2)) == [0, 1, 2]
 
 
+def test_a_call_takes_the_filters_of_warnings_along():
+    """Worker processes have their own; those of these tests share the filters of this one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        packed = _remote_task.pack_call(tasks.complain, 0)
+        warnings.simplefilter("ignore")
+        outcome = pickle.loads(_remote_task.run_call(packed, _remote_task.versions(), None))
+    assert isinstance(outcome.error, RuntimeWarning)
+
+
 def test_large_tasks_are_sent_without_remarks(coordinators):
     large = np.zeros(2**21)
     (found,) = map_tasks(tasks.add, [large], shared=1, n_jobs=2)
@@ -215,6 +230,40 @@ def test_a_worker_that_comes_between_two_questions_is_known(monkeypatch):
     watch = _cluster_watch.ClusterWatch(None)
     watch.look()
     assert set(watch.ready) <= watch.known
+
+
+def test_patience_begins_when_the_last_worker_is_gone(monkeypatch):
+    ready, now = {"a": 1}, [0.0]
+    monkeypatch.setattr(_cluster_watch, "monotonic", lambda: now[0])
+    monkeypatch.setattr(
+        _cluster_watch,
+        "ask_scheduler",
+        lambda _, question, **__: None if question == "identity" else dict(ready),
+    )
+    client = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://x:1"))
+    watch = _cluster_watch.ClusterWatch(client)
+    with dask.config.set({"polychotomy.patience": "30 s"}):
+        for now[0] in (10.0, 100.0):
+            watch.look()
+        ready.clear()
+        now[0] = 125.0
+        watch.look()
+        assert watch.ready == []
+        now[0] = 131.0
+        with pytest.raises(ClusterError, match="tcp://x:1 has had no worker ready for 30 s"):
+            watch.look()
+
+
+def test_a_backend_that_is_stopped_does_not_wait_for_its_batches():
+    backend = _cluster_backend.ClusterBackend(None, None, None, ())
+    backend._threads, release = ThreadPoolExecutor(1), Event()
+    running, later = (backend._threads.submit(release.wait, 5) for _ in range(2))
+    while not running.running():
+        time.sleep(0.01)
+    backend.terminate()
+    assert not running.done()
+    assert later.cancelled()
+    release.set()
 
 
 def test_a_task_that_only_waits_on_a_lost_worker_is_not_blamed():

@@ -49,6 +49,22 @@ def test_one_worker_takes_tasks_one_by_one():
     assert [next(found), next(found)] == [1, 2]
 
 
+def is_it(task, shared):
+    return task is shared
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1])
+def test_one_worker_gets_the_data_themselves(n_jobs):
+    shared = {"X": np.ones((50, 3))}
+    assert list(map_tasks(is_it, [shared], shared=shared, n_jobs=n_jobs, on_disk=True)) == [True]
+
+
+def test_stopping_early_says_nothing():
+    found = map_tasks(wait, [0.0] * 50, n_jobs=2)
+    assert next(found) == 0.0
+    found.close()  # a warning would be an error
+
+
 def test_workers_share_data_on_disk(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     shared = {"X": np.ones((50, 3))}
@@ -77,6 +93,28 @@ def test_workers_start_deaf_to_interrupts():
         blocked = subprocess.run(command, capture_output=True, check=True, text=True).stdout
     assert blocked.split() == [str(int(s)) for s in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)]
     assert subprocess.run(command, capture_output=True, check=True).stdout == b"\n"
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="there are no signal masks")
+def test_workers_ignore_interrupts_and_end_with_their_parent(tmp_path):
+    """The first task says what its worker ignores, and the second takes long."""
+    script = (
+        "from polychotomy.parallel import map_tasks\n"
+        "from tests.parallel.tasks import deaf\n"
+        "options = {'shared': 1, 'n_jobs': 2, 'ordered': False, 'on_disk': True}\n"
+        "for each in map_tasks(deaf, [0, 90], **options):\n"
+        "    print(each, flush=True)\n"
+    )
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
+        assert parent.stdout.readline() == "True\n"
+        assert [path.name for path in tmp_path.glob("polychotomy-*/*")] == ["shared.joblib"]
+        parent.kill()
+        end = time.monotonic() + 30
+        while list(tmp_path.glob("polychotomy-*")) and time.monotonic() < end:
+            time.sleep(0.1)
+    assert list(tmp_path.glob("polychotomy-*")) == []  # the workers remove what they used
 
 
 def kill(*_):
