@@ -12,6 +12,7 @@ from polychotomy.calibration import (
     calibrated_form,
     check_folds,
     choose_calibration,
+    fit_calibrator,
     fit_isotonic,
     fit_logistic,
     fit_sigmoid,
@@ -109,6 +110,13 @@ def test_constant_outputs_give_the_frequency(rng):
     positive = rng.random(1000) < 0.3
     q = fit_sigmoid(np.zeros(1000), positive, np.ones(1000))(np.zeros(1))
     assert q[0] == pytest.approx(positive.mean(), abs=0.01)
+
+
+def test_without_any_weight_it_is_the_logistic_function():
+    outputs = np.array([-2.0, 0.0, 1.0])
+    for name in CALIBRATIONS:
+        found = fit_calibrator(name, outputs, outputs > 0, np.zeros(3))(outputs)
+        np.testing.assert_allclose(found, 1 / (1 + np.exp(-outputs)))
 
 
 def test_the_calibration_depends_on_the_learner():

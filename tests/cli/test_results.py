@@ -65,6 +65,8 @@ def test_show_writes_a_report_of_one_comparison(store, tmp_path, monkeypatch):
     assert written == [4]
     said = run("show", store, "--report", path, status=1).stderr
     assert "A report shows one comparison" in said
+    nowhere = tmp_path / "none" / "r.html"
+    assert "folder" in run("show", store, "--report", nowhere, status=1).stderr
 
 
 def test_export_cells(store, tmp_path):

@@ -43,6 +43,8 @@ def test_a_streamed_model_is_an_ordinary_model(land, name, base):
     facts = json.loads(done.stdout)
     assert facts["samples"] == 2500
     assert 100 < facts["tested"] < 400
+    labels = pd.read_csv(land / "land.csv")["cover"]
+    assert facts["majority_error"] == pytest.approx(1 - labels.value_counts().max() / 2500)
     assert facts["error"] < 0.1
     assert "about" in done.stderr
     assert "MB of memory" in done.stderr

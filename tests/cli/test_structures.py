@@ -45,6 +45,11 @@ def test_show_draws_the_tree(land):
     assert lines[-1] == "5 classes, 4 problems, depth 2"
 
 
+def test_problems_without_names_are_dots():
+    lines = run("structure", "show", "-", input='"" {a "" {b c}}').stdout.splitlines()
+    assert lines[:5] == ["•", "├── a", "└── •", "    ├── b", "    └── c"]
+
+
 def test_show_stops_where_it_is_told(tmp_path):
     path = tmp_path / "chain.txt"
     path.write_text(str(chain(range(100))))

@@ -58,6 +58,7 @@ def test_equality_goes_by_the_matrix():
         ([[1, -1], [1]], "rectangular"),
         ([["a", "b"]], "must hold numbers"),
         ([[1, 2], [-1, -1]], "Got 2 for class 0 in problem 1"),
+        ([[1, 2], [-3, -1]], "Got 2 for class 0 in problem 1"),
         ([[1.0, -1.0], [-1.0, 0.5]], "Got 0.5 for class 1 in problem 1"),
         ([[1.0, -1.0], [-1.0, np.nan]], "Got nan for class 1 in problem 1"),
         ([[1, -1]], "at least two classes"),

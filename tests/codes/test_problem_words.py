@@ -14,6 +14,7 @@ from polychotomy.codes import describe_problems, make_code, one_vs_rest, problem
         ([1, 0, -1], "a against c"),
         ([1, 1, -1, -1], "a, b against c, d"),
         ([1] + [-1] * 8 + [0], "a against b, c, d, e, f, g and 2 more"),
+        ([1] + [-1] * 6 + [0], "a against b, c, d, e, f, g"),
     ],
 )
 def test_a_problem_in_words(column, words):

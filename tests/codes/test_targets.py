@@ -24,6 +24,13 @@ def test_total_weights_are_sums_over_the_samples_of_each_problem(code, rng):
     np.testing.assert_allclose(targets.total_weights(weights), expected)
 
 
+def test_the_weight_of_a_problem_is_that_of_its_samples():
+    targets = Targets(one_vs_one(3).matrix, np.array([2, 0, 1, 0, 2]))
+    weights = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+    found = targets.total_weights([weights, weights, 10 * weights])
+    np.testing.assert_array_equal(found, [2 + 4 + 8, 1 + 2 + 8 + 16, 10 * (1 + 4 + 16)])
+
+
 def test_a_class_without_samples_changes_nothing():
     targets = Targets(one_vs_one(4).matrix, np.array([3, 0, 3]))
     np.testing.assert_array_equal(targets.samples(0), [1])

@@ -3,7 +3,7 @@ import pytest
 
 from polychotomy import make_code
 from polychotomy.codes import hamming_distance
-from polychotomy.decoding import LOSSES, RULES, count_votes, ddag, decode
+from polychotomy.decoding import LOSSES, RULES, count_votes, ddag, decode, largest
 
 FORMULAS = {
     "hinge": lambda z: max(0.0, 1 - z),
@@ -221,3 +221,12 @@ def test_ddag_needs_all_pairs(code):
 @pytest.mark.parametrize("name", LOSSES)
 def test_losses_know_their_value_at_zero(name):
     assert LOSSES[name].function(np.zeros(1))[0] == pytest.approx(LOSSES[name].at_zero)
+
+
+@pytest.mark.parametrize("n_best", [1, 2, 5, 6])
+def test_the_largest_values_come_in_order_and_of_equal_ones_the_first(n_best, rng):
+    values = rng.integers(0, 3, size=(200, 6)).astype(float)
+    columns, found = largest(values, n_best)
+    expected = [sorted(range(6), key=lambda c: (-row[c], c))[:n_best] for row in values]
+    np.testing.assert_array_equal(columns, expected)
+    np.testing.assert_array_equal(found, np.take_along_axis(values, np.array(expected), axis=1))

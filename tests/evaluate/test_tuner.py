@@ -68,4 +68,5 @@ def test_the_expected_time_grows_with_what_is_tried():
     assert 0 < once < 60
     many = ["one_vs_rest", "one_vs_one", "bch", "dense_random", "linkage_tree"]
     assert expected(many, tuning="greedy") > 2 * once
+    assert expected(["orthogonal"]) == 0  # which needs four classes, and fails at once
     assert expected(["one_vs_rest"], protocol="split") is None  # 3640 samples to train on

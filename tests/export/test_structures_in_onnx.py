@@ -14,7 +14,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from polychotomy import CodeClassifier, Structure, TreeClassifier, make_code
+from polychotomy import (
+    CodeClassifier,
+    SharedKernelSVC,
+    SharedLinear,
+    Structure,
+    TreeClassifier,
+    make_code,
+)
 from polychotomy.structures import balanced, chain
 from tests.export.onnx_sessions import check_same
 
@@ -30,6 +37,12 @@ SLOWLY = ["auto", *(pytest.param(each, marks=pytest.mark.slow) for each in SOLVE
 def test_a_tree_asks_the_way_it_does_here(structure, solve):
     model = TreeClassifier(LinearSVC(random_state=0), structure, solve=solve, cv=2).fit(X, Y)
     check_same(model, NEW, probabilities=solve != "least_squares")
+
+
+@pytest.mark.parametrize("learner", [SharedLinear(), SharedKernelSVC()])
+def test_a_tree_whose_problems_are_trained_at_once_asks_one_of_them_at_a_time(learner):
+    model = TreeClassifier(learner, balanced(range(6)), probability=None).fit(X[:, :1], Y)
+    check_same(model, NEW[:, :1], probabilities=False)
 
 
 def test_a_tree_without_probabilities_gives_labels():

@@ -45,7 +45,14 @@ def test_critical_differences():
     assert len(bars) == 2
     dots = _lines(display.ax_, marker="o")
     assert sorted(dot.get_xdata()[0] for dot in dots) == sorted(test.ranks)
+    heights = [height for bar in bars for height in set(bar.get_ydata())]
+    highest = max(text.get_position()[1] for text in display.ax_.texts if "(" in text.get_text())
+    np.testing.assert_allclose(np.diff([0, *heights]), np.diff([0, *heights])[0])  # below the scale
+    assert 0 > heights[0] > heights[1] > highest
+    left, right = display.ax_.get_xlim()
+    assert left < 1 < 7 < right
     (length,) = _lines(display.ax_, marker="|")
+    assert not length.get_clip_on()  # with few data sets it is longer than the scale
     assert np.ptp(length.get_xdata()) == pytest.approx(test.critical_difference)
     texts = [text.get_text() for text in display.ax_.texts]
     names = [text.split()[0] for text in texts if "(" in text]  # each side from the top
@@ -196,6 +203,13 @@ def test_subsampling():
     display.figure_.canvas.draw()
     _, ax = plt.subplots()
     assert SubsamplingDisplay([[0.5, 1]], [[1.2, 1]], ["a"]).plot(ax=ax).ax_ is ax
+
+
+def test_each_data_set_has_its_own_line():
+    names = [str(i) for i in range(20)]
+    display = SubsamplingDisplay([[0.5, 1]] * 20, [[1.2, 1]] * 20, names).plot()
+    _, *lines = display.ax_.lines
+    assert len({(to_hex(line.get_color()), line.get_linestyle()) for line in lines}) == 20
 
 
 def test_subsampling_needs_the_error_with_all_replicas():

@@ -154,6 +154,20 @@ def test_least_norms_and_their_twin_agree_by_either_dual(zeros, rng):
             np.testing.assert_allclose(found, twin, atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", [8, 77, 147])
+def test_least_norms_by_entries_that_depend_on_each_other(seed):
+    """Columns often repeat, and of several entries that could be 0 the steepest changes places."""
+    rng = np.random.default_rng(seed)
+    points = np.vstack([rng.choice([-1.0, 0.0, 1.0], size=(9, 50)), np.ones(50)])
+    p = rng.dirichlet(np.full(50, 0.1))
+    p[rng.random(50) < 0.7] = 0
+    p /= p.sum()
+    found, is_open = p[np.newaxis].copy(), np.ones(1, dtype=bool)
+    _compiled.least_norms(_least_norm.projector(points), 50, found, is_open)
+    assert not is_open[0]  # else another method solves it
+    np.testing.assert_allclose(found[0], _twins.least_norm(p, points), atol=1e-5)
+
+
 def test_two_classes_are_the_binary_problem_itself(rng):
     q = rng.random((20, 1))
     for method in ("least_squares", "kullback_leibler", "inverse"):

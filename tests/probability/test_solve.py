@@ -152,6 +152,16 @@ def test_strict_codes_of_more_samples_than_lanes_end_at_the_minimum(k, noise, rn
     np.testing.assert_allclose(alone, p[::37], atol=1e-13)
 
 
+@pytest.mark.parametrize("k", [20, 70])
+def test_no_sample_depends_on_the_others(k, rng):
+    code = make_code("sparse_random", k, random_state=0)
+    assert code.unidentified == ()
+    q = rng.random((40, code.n_problems))
+    together = solve(q, code, "least_squares")
+    alone = [solve(q[i : i + 1], code, "least_squares")[0] for i in range(40)]
+    np.testing.assert_array_equal(alone, together)
+
+
 def test_a_strict_code_with_an_ill_conditioned_matrix_is_solved_exactly(rng):
     matrix = np.where(np.tri(30), 1, -1)
     matrix[:, 0] = rng.choice([-1, 1], size=30)
@@ -206,6 +216,16 @@ def test_kullback_leibler_does_not_end_with_one_quiet_step(rng):
     assert p.min() > 0
     slope = np.array([slopes(pi, qi, code) for pi, qi in zip(p, q, strict=True)])
     assert np.abs(slope * p).max() < 1e-5
+
+
+def test_kullback_leibler_converges_where_contradictory_problems_have_zeros():
+    """With scoring steps alone, one of these samples needs more than 200 of them."""
+    rng = np.random.default_rng(1)
+    code = make_code("sparse_random", 9, random_state=0)
+    true = consistent(rng.dirichlet(np.full(9, 0.3), size=2000), code).clip(1e-6, 1 - 1e-6)
+    logit = np.log(true / (1 - true)) + rng.normal(scale=10, size=true.shape)
+    p = solve(1 / (1 + np.exp(-logit)), code, "kullback_leibler", tol=1e-10)  # or it warns
+    np.testing.assert_allclose(p.sum(axis=1), 1)
 
 
 def test_kullback_leibler_solves_what_overconfident_learners_say():

@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from polychotomy import (
     CodeClassifier,
     KernelSBCClassifier,
+    ReductionSearchCV,
     SingleBinaryClassifier,
     TreeClassifier,
     make_code,
@@ -164,6 +165,19 @@ def test_which_method_a_model_belongs_to(model, reduction):
     expected = probabilities if reduction in probabilities else {reduction} - {None}
     assert found == expected
     assert not belongs_to(model, "a method of another name")
+
+
+def test_a_search_belongs_to_what_it_found(iris):
+    search = ReductionSearchCV(LogisticRegression(), ["one_vs_rest"], cv=2).fit(*iris)
+    assert belongs_to(search, "one_vs_rest")
+    assert not belongs_to(search, "one_vs_one")
+
+
+def test_the_problems_of_a_ddag_are_a_code(iris):
+    questions = questions_of_model(TreeClassifier(structure="ddag", probability=None).fit(*iris))
+    assert questions.structure is None
+    assert [np.abs(column).sum() for column in questions.sides.T] == [2, 2, 2]
+    assert len(set(questions.words)) == 3
 
 
 def test_the_problems_of_a_single_binary_classifier(iris):

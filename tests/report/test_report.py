@@ -12,6 +12,7 @@ from polychotomy import CodeClassifier, report
 from polychotomy.plot._palette import method_colours
 from polychotomy.report import _write, write_report
 from polychotomy.report._charts import (
+    agreement_figure,
     cost_figure,
     interval_figure,
     measure_figure,
@@ -217,6 +218,7 @@ def test_the_page_of_a_single_model_compares_nothing(tmp_path, rng):
     text = _written(tmp_path, random_cells(rng, {"bch": 0.1}, settings={}))
     shown = re.sub(r"<script.*?</script>|<style.*?</style>", "", text, flags=re.DOTALL)
     assert "How good it is" in shown
+    assert "training (s)" not in shown
     for words in ("comparison", "compared", "method", "Method", "the best", "chosen", "advice"):
         assert words not in re.sub(r"<[^>]*>", "", shown), words
 
@@ -236,6 +238,63 @@ def test_every_plot_is_a_valid_specification(rng):
         reject_figure(),
     ):
         assert vl_convert.vegalite_to_vega(spec)["marks"]
+
+
+DRAWN_LATER = {"predicted", "observed", "count", "threshold", "rejected", "error"}  # by the page
+
+
+def fields(encoding):
+    """Yield the names of the columns that an encoding reads."""
+    for channel in encoding.values():
+        for each in channel if isinstance(channel, list) else [channel]:
+            if "field" in each:
+                yield each["field"]
+
+
+def test_every_plot_reads_columns_that_it_has(rng):
+    errors = {"bch": 0.1, "one_vs_one": 0.2, "ddag": 0.3}
+    one = gather(random_cells(rng, errors))
+    several = gather([c for d in "abc" for c in random_cells(rng, errors, data_set=d)])
+    for spec in (
+        interval_figure(one, find(one)),
+        rank_figure(several, find(several)),
+        measure_figure(one, one.methods),
+        measure_figure(several, several.methods),
+        cost_figure(one),
+        reliability_figure(),
+        reject_figure(),
+        agreement_figure([AGREEMENT], "theirs", "ours", logarithmic=True),
+    ):
+        for layer in spec["layer"]:
+            values = layer.get("data", spec["data"]).get("values")
+            known = set(values[0]) if values else DRAWN_LATER
+            known |= {made["as"] for made in spec.get("transform", []) if "as" in made}
+            assert set(fields(layer["encoding"])) <= known
+
+
+AGREEMENT = {
+    "theirs": -3.0,
+    "ours": 1e-9,
+    "difference": 3.0,
+    "data_set": "iris",
+    "method": "OVA",
+    "verdict": "differs",
+}
+
+
+def test_only_times_are_kept_off_zero():
+    linear = agreement_figure([AGREEMENT], "x", "y", logarithmic=False)
+    assert linear["data"]["values"] == [AGREEMENT]
+    times = agreement_figure([AGREEMENT], "x", "y", logarithmic=True)
+    assert times["data"]["values"] == [AGREEMENT | {"theirs": 1e-4, "ours": 1e-4}]
+
+
+def test_of_too_many_data_sets_the_first_are_drawn(rng, monkeypatch):
+    monkeypatch.setattr("polychotomy.report._charts._MOST_POINTS", 7)
+    errors = {"bch": 0.1, "one_vs_one": 0.2, "ddag": 0.3}
+    many = gather([c for d in "abcde" for c in random_cells(rng, errors, data_set=d)])
+    points = measure_figure(many, many.methods)["data"]["values"]
+    assert [point["where"] for point in points] == ["a"] * 3 + ["b"] * 3
 
 
 def test_plots_hold_the_findings(rng):

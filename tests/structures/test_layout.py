@@ -1,6 +1,7 @@
 import numpy as np
 from hypothesis import given
 
+from polychotomy import memory
 from polychotomy.codes import one_vs_one
 from polychotomy.structures import chain, flatten, lay_out, parse_structure, single_node
 from tests.properties.strategies import structures
@@ -23,6 +24,16 @@ def test_the_nodes_of_a_tree_come_before_their_children():
     assert (top.below, left.below) == ((1, -2), (-3, -1))
     np.testing.assert_array_equal(top.child, [0, 1, 0])
     np.testing.assert_array_equal(left.child, [1, -1, 0])
+
+
+def test_a_code_that_needs_too_much_memory_is_refused_by_its_size(monkeypatch):
+    asked = []
+    monkeypatch.setattr(memory, "SMALL", 12)
+    monkeypatch.setattr(memory, "check_room", lambda sizes, advice: asked.append(sizes))
+    lay_out(chain("abc"), {label: row for row, label in enumerate("abc")})  # 3 × 2 bytes
+    assert asked == []
+    lay_out(chain("abcd"), {label: row for row, label in enumerate("abcd")})
+    assert asked == [{"the code of all problems": 12}]
 
 
 @given(structures())

@@ -45,6 +45,8 @@ def test_the_first_paper_finds_what_it_says():
     found = rank_statistics(figures_of("sbc-2"), theirs=True)
     assert set(found.worse) == {"SBC-SINGLE", "SBC-ECOC"}
     assert found.differ.pvalue < 0.1
+    best = found.against_best.names[found.against_best.control]
+    assert f"worse than {best}, the best: {'; '.join(found.worse)}." in found.words
     five = [f for f in figures_of("sbc-2") if f.method not in ("SBC-SINGLE", "SBC-ECOC")]
     rest = rank_statistics(five, theirs=True)
     assert rest.against_best is None

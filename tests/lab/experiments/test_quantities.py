@@ -105,6 +105,8 @@ def test_the_difference_and_whether_it_agrees():
     # The difference of each sample is −1 with probability 0.2, else 0: a deviation of 4 points.
     assert low.value == pytest.approx(-20 - 1.645 * 4, abs=1.6)
     assert high.value == pytest.approx(-20 + 1.645 * 4, abs=1.6)
+    # Of 100 samples any difference is a whole number of points.
+    assert [low.value, high.value] == pytest.approx([round(low.value), round(high.value)])
     assert low.agrees is False  # −20 is not between −3 and 0
     near = [*cells_with("iris", "SBC-KERNEL", 4), *cells_with("iris", "OVA", 6)]
     assert difference_bound("low", FinishedCells(near), cell).agrees is True

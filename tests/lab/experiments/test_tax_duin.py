@@ -40,6 +40,12 @@ def test_the_classifiers_are_what_the_table_says(cell):
     assert kinds[cell.base] in type(METHODS[cell.method].classifier.estimator).__name__
 
 
+def test_votes_measure_rejection_and_probabilities_of_lda_densities():
+    for name, method in METHODS.items():
+        by_lda = measure_densities if name.startswith("LDA") else None
+        assert method.measure is (measure_rejects if ", vote " in name else by_lda)
+
+
 def test_votes_and_probabilities_share_a_training():
     assert len({method.training for method in METHODS.values()}) == 6
 
