@@ -62,7 +62,7 @@ ALSO = {
     "learners": ["classifiers/test_code_classifier.py", "classifiers/test_single_binary.py"],
     "memory": ["test_memory.py"],
     "probability": ["codes/test_trellis.py", "properties/test_probability.py"],
-    "readout": ["properties/test_training.py"],
+    "readout": ["classifiers/test_tree_classifier.py", "properties/test_training.py"],
     "saving": ["test_saving.py"],
     "structures": ["properties/test_structures.py", "references/test_mills.py"],
     "training": ["classifiers", "properties/test_training.py"],

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from polychotomy.assess import average_ranks, friedman, iman_davenport
+from polychotomy.assess import NemenyiTest, average_ranks, friedman, iman_davenport
 from tests.assess.tables import (
     DEMSAR,
     SBC,
@@ -135,3 +135,10 @@ def test_bad_tables_are_refused(table, message):
 def test_one_data_set_is_not_enough_for_a_test(test):
     with pytest.raises(ValueError, match=r"at least 2 by 2. Got shape \(1, 3\)"):
         test([[1.0, 2.0, 3.0]])
+
+
+def test_ranks_that_are_the_critical_difference_apart_differ():
+    """Demšar (2006), section 3.2.2: at least the critical difference."""
+    test = NemenyiTest(("a", "b", "c"), np.array([1.0, 1.5, 3.0]), 2.0, np.eye(3), 0.05)
+    np.testing.assert_array_equal(test.differs, [[0, 0, 1], [0, 0, 0], [1, 0, 0]])
+    assert test.groups == ((0, 1), (1, 2))

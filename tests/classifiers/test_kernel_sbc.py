@@ -412,3 +412,10 @@ def test_fewer_negatives_are_trained_on(blobs):
     assert few.score(X, y) > 0.7
     again = LearnedSBC(n_negatives=1, random_state=0, **options).fit(X, y)
     np.testing.assert_array_equal(few.predict_proba(X), again.predict_proba(X))
+
+
+def test_the_scores_of_two_classes_are_opposite(iris):
+    X, y = iris[0][50:], iris[1][50:]
+    classifier = KernelSBCClassifier(weights="learned", gamma=0.5, C=10).fit(X, y)
+    first, second = classifier.binary_outputs(X).T
+    np.testing.assert_allclose(classifier.decision_function(X), (second - first) / 2, rtol=1e-12)

@@ -1,4 +1,5 @@
 import warnings
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -114,6 +115,15 @@ def test_blocks_of_columns_and_threads_change_nothing(digits, loss, sparse, monk
     threads = SharedLinear(loss, tol=1e-12, n_jobs=2).fit_joint(X, targets)
     np.testing.assert_array_equal(threads.weights_, blocks.weights_)
     np.testing.assert_array_equal(threads.intercept_, blocks.intercept_)
+
+
+@pytest.mark.parametrize("kind", [dict, MappingProxyType])
+def test_class_weights_may_be_any_mapping(iris, kind):
+    X, y = iris
+    weights = np.array([1.0, 2.0, 0.5])
+    model = SharedLinear(class_weight=kind({0: 1.0, 1: 2.0, 2: 0.5}), tol=1e-12).fit(X, y)
+    expected = SharedLinear(tol=1e-12).fit(X, y, sample_weight=weights[y])
+    np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-6)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

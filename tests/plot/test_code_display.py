@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgba
 from sklearn.exceptions import NotFittedError
 
 from polychotomy import CodeClassifier, make_code
 from polychotomy.plot import CodeDisplay
+from polychotomy.plot._palette import MINUS, NEITHER, PLUS
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +31,12 @@ def test_a_code_with_names():
     drawn = display.ax_.collections[0].get_array()
     np.testing.assert_array_equal(np.asarray(drawn).reshape(3, 3), display.code.matrix)
     display.figure_.canvas.draw()
+    mesh = display.ax_.collections[0]
+    of_sign = dict(zip([-1, 0, 1], [MINUS, NEITHER, PLUS], strict=True))
+    expected = [to_rgba(of_sign[sign]) for sign in display.code.matrix.ravel()]
+    np.testing.assert_allclose(mesh.get_facecolors(), expected)
+    np.testing.assert_allclose(display.ax_.get_yticks(), [0.5, 1.5, 2.5])
+    np.testing.assert_allclose(display.ax_.get_xticks(), [0.5, 1.5, 2.5])
 
 
 def test_it_draws_where_it_is_told():

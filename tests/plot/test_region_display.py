@@ -3,11 +3,13 @@ import pandas as pd
 import polars as pl
 import pytest
 from matplotlib import pyplot as plt
+from matplotlib.colors import same_color, to_rgba
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from polychotomy import CodeClassifier, TreeClassifier
 from polychotomy.plot import DecisionRegionDisplay
+from polychotomy.plot._palette import CLASSES
 
 NAMES = np.array(["ash", "elm", "oak"])
 
@@ -52,7 +54,18 @@ def test_regions_are_what_the_classifier_says(plane):
     image = display.ax_.images[0].get_array()
     grey = (image[..., 0] == image[..., 1]) & (image[..., 1] == image[..., 2])
     np.testing.assert_array_equal(grey, ~display.accepted)
-    assert display.x[0] < plane[0][:, 0].min() < plane[0][:, 0].max() < display.x[-1]
+    low, high = plane[0].min(axis=0), plane[0].max(axis=0)
+    ends = np.array([display.x[[0, -1]], display.y[[0, -1]]]).T  # a tenth more on each side
+    np.testing.assert_allclose(ends, [low - 0.1 * (high - low), high + 0.1 * (high - low)])
+    half = (ends[1] - ends[0]) / 29 / 2  # a point of the grid is the middle of its pixel
+    edges = np.array([ends[0] - half, ends[1] + half])
+    np.testing.assert_allclose(display.ax_.images[0].get_extent(), edges.T.ravel())
+    np.testing.assert_allclose([display.ax_.get_xlim(), display.ax_.get_ylim()], edges.T)
+    kept = display.accepted & (display.winners == 1)
+    np.testing.assert_allclose(image[kept][0], to_rgba(CLASSES[1], 0.35))
+    for c, points in enumerate(display.ax_.collections[-3:]):
+        np.testing.assert_allclose(points.get_offsets(), plane[0][plane[1] == NAMES[c]])
+        assert same_color(points.get_facecolor(), CLASSES[c])
 
 
 def test_a_cycle_of_pairs_is_marked():

@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from polychotomy import (
     CodeClassifier,
@@ -114,6 +115,29 @@ def test_samples_that_come_to_a_node_one_after_the_other_keep_their_values():
         for n in (3, 5):
             _, found = classifier.predict_top_proba(pair, n)
             np.testing.assert_allclose(found, expected[:, :n], rtol=1e-9)
+
+
+def test_of_equally_probable_classes_the_first_is_the_best():
+    """On one branch class 3 has probability 1/2, on the other class 0 has all of the other half."""
+    X, y = np.repeat([[0.0], [1.0], [0.0]], 10, axis=0), np.repeat([0, 1, 3], 10)
+    tree = '"" {3 "" {0 1}}'
+    classifier = TreeClassifier(DecisionTreeClassifier(), tree, calibration="none").fit(X, y)
+    labels, p = classifier.predict_top_proba([[0.0]], 1)
+    assert (labels.tolist(), p.tolist()) == ([[0]], [[0.5]])
+    labels, p = classifier.predict_top_proba([[0.0]], 2)
+    assert (labels.tolist(), p.tolist()) == ([[0, 3]], [[0.5, 0.5]])
+
+
+def test_a_search_holds_the_children_on_its_way_at_a_time():
+    X, y = np.arange(24.0)[:, np.newaxis], np.repeat(np.arange(6), 4)
+
+    def held(structure):
+        classifier = TreeClassifier(LogisticRegression(), structure, probability=None).fit(X, y)
+        return classifier._readout.most_held
+
+    assert held("chain") == 2 * 5  # five nodes above each other
+    assert held('"" {"" {0 "" {1 2}} "" {3 "" {4 5}}}') == 2 * 3
+    assert held("ddag") == 15  # a flat code: all of its outputs
 
 
 @pytest.mark.parametrize("by", ["predict_top", "predict_top_proba"])
