@@ -310,6 +310,8 @@ def test_plots_hold_the_findings(rng):
     assert [p["error"] for p in points if p["method"] == "bch"] == pytest.approx(expected)
     several = gather([c for d in "abc" for c in random_cells(rng, errors, data_set=d)])
     spec = rank_figure(several, find(several))
+    rows = [interval_figure(one, findings), measure_figure(one, one.methods), spec]
+    assert [each["height"] for each in rows] == [48] * 3  # 24 pixels for each method
     assert [p["rank"] for p in spec["data"]["values"]] == find(several).ranks.ranks.tolist()
 
 

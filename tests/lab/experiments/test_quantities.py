@@ -66,6 +66,8 @@ def test_the_interval_of_several_draws_is_that_of_one_at_random(rng):
     assert (found.low, found.high) == pytest.approx(
         tuple(np.quantile(drawn, [0.025, 0.975])), abs=1
     )
+    # An interval ends at a number of samples, and there are 100.
+    assert [found.low, found.high] == pytest.approx([round(found.low), round(found.high)])
     assert estimate_draws(draws[:1]) == estimate_error(draws[0])
 
 

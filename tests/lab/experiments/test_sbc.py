@@ -125,6 +125,14 @@ def test_what_subsampling_costs():
     assert figures["largest_relative_error_increase_percent"].ours == pytest.approx(40)
 
 
+def test_an_error_that_is_hardly_lower_is_an_improvement():
+    """Of 100 samples all are wrong with all replicas, 99 with one of them."""
+    fewer = {("glass", s): 100 for s in (2, 4, 5)} | {("glass", 1): 99}
+    figures = of_all(figure_3_cells(fewer))
+    assert figures["n_data_sets_improved"].ours == 1
+    assert figures["largest_relative_error_increase_percent"].ours == 0
+
+
 @pytest.mark.parametrize("method", ["SBC-BCH", "SBC-BCH, random, s = 4"])
 def test_what_subsampling_costs_needs_all_data_sets_and_numbers(method):
     cells = figure_3_cells({})
