@@ -57,6 +57,7 @@ ALSO = {
         "readout/test_best_classes.py",
     ],
     "errors": ["test_errors.py"],
+    "export": ["cli/test_export.py"],
     "files": ["test_files.py"],
     "kernel": ["references/test_quadratic_programs.py"],
     "learners": ["classifiers/test_code_classifier.py", "classifiers/test_single_binary.py"],

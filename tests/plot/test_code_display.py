@@ -44,6 +44,11 @@ def test_it_draws_where_it_is_told():
     assert CodeDisplay(make_code("bch", 4)).plot(ax=ax).ax_ is ax
 
 
+def test_a_figure_grows_with_the_code():
+    small, large = (CodeDisplay(make_code("one_vs_one", k)).plot().figure_ for k in (4, 8))
+    assert (large.get_size_inches() > small.get_size_inches()).all()
+
+
 def test_long_codes_are_drawn_without_problem_names():
     display = CodeDisplay(make_code("one_vs_one", 12)).plot()
     assert display.ax_.get_ylim()[0] > display.ax_.get_ylim()[1]  # class 0 on top

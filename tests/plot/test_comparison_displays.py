@@ -69,6 +69,8 @@ def test_the_methods_of_a_large_diagram_can_be_read(rng):
     table[:, 1] = table[:, 0]
     display = CriticalDifferenceDisplay.from_table(table, names=names)
     display.figure_.canvas.draw()
+    numbers = [text.get_text() for text in display.ax_.texts if text.get_text().isdigit()]
+    assert numbers == [str(rank) for rank in range(1, 22, 2)]  # at most twelve
     boxes = [t.get_window_extent() for t in display.ax_.texts if "method" in t.get_text()]
     assert len(boxes) == 21
     width, height = display.figure_.canvas.get_width_height()

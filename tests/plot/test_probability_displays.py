@@ -101,6 +101,7 @@ def test_the_triangle(fitted):
     corners = np.array([[0, 0], [1, 0], [0.5, np.sqrt(3) / 2]])
     np.testing.assert_allclose([text.xy for text in display.ax_.texts], corners)
     assert [text.get_text() for text in display.ax_.texts] == ["ash", r"elm\$", "oak"]
+    assert [np.sign(text.xyann[1]) for text in display.ax_.texts] == [-1, -1, 1]  # outside
     outline, *equal = display.ax_.lines
     np.testing.assert_allclose(outline.get_xydata(), corners[[0, 1, 2, 0]])
     for line, edge in zip(equal, [[0, 1], [1, 2], [2, 0]], strict=True):
