@@ -3,13 +3,14 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from polychotomy import CodeClassifier
-from polychotomy.datasets import load, make_preprocessor
+from polychotomy.datasets import column_remarks, load, make_preprocessor
 from polychotomy.errors import DataError
 
 
@@ -112,3 +113,11 @@ def test_standardising_again_changes_indicators_only():
     twice = StandardScaler().fit_transform(once)
     np.testing.assert_allclose(once[:, :13], twice[:, :13], atol=1e-12)
     np.testing.assert_allclose(twice[:, 13:].std(axis=0), 1)
+
+
+def test_remarks_name_columns_and_sparse_samples_have_none():
+    frame = pd.DataFrame({"row": [1, 2, 3], "who": ["a", "b", "c"], "size": [1, 2, 4]})
+    assert [said.rpartition(": ")[2] for said in column_remarks(frame)] == ["'who'.", "'row'."]
+    assert column_remarks(frame, text=["who"]) == [column_remarks(frame)[1]]
+    assert column_remarks(frame[:2]) == [column_remarks(frame)[0]]  # any two numbers may ascend
+    assert column_remarks(csr_array(np.eye(3))) == []

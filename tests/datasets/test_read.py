@@ -189,6 +189,8 @@ def test_names_that_are_numbers(write):
     assert read(write("b.csv", "7.86,8.04,class\n5,1,u\n6,1,v\n7,1,v\n")).data.shape == (3, 2)
     with pytest.raises(DataError, match="must name the columns"):
         read(write("c.csv", "5.1,3.5,1.4,0.2,setosa\n4.9,3,1.4,0.2,setosa\n"))
+    with pytest.raises(DataError, match="must name the columns"):
+        read(write("d.csv", "5,a\n6,a"))  # the last line says what the first one is
 
 
 @pytest.mark.parametrize("ending", [".arff", ".arff.gz"])
