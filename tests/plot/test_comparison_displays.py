@@ -49,8 +49,10 @@ def test_critical_differences():
     highest = max(text.get_position()[1] for text in display.ax_.texts if "(" in text.get_text())
     np.testing.assert_allclose(np.diff([0, *heights]), np.diff([0, *heights])[0])  # below the scale
     assert 0 > heights[0] > heights[1] > highest
-    left, right = display.ax_.get_xlim()
-    assert left < 1 < 7 < right
+    reached = np.concatenate([line.get_xdata() for line in _lines(display.ax_, linewidth=0.8)])
+    ends = reached.min(), reached.max()  # names stand beside the plot, where their lines end
+    assert display.ax_.get_xlim() == pytest.approx(ends)
+    assert ends[0] < 1 < 7 < ends[1]
     (length,) = _lines(display.ax_, marker="|")
     assert not length.get_clip_on()  # with few data sets it is longer than the scale
     assert np.ptp(length.get_xdata()) == pytest.approx(test.critical_difference)

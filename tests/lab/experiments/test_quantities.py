@@ -113,5 +113,12 @@ def test_the_difference_and_whether_it_agrees():
     near = [*cells_with("iris", "SBC-KERNEL", 4), *cells_with("iris", "OVA", 6)]
     assert difference_bound("low", FinishedCells(near), cell).agrees is True
     assert difference_bound("low", FinishedCells(near[:1]), cell) is None
+    # Of one fold of two the interval must touch the printed one, −3 to 0: here it ends at −3.
+    half = [
+        *cells_with("iris", "SBC-KERNEL", 0, n_folds=2),
+        *cells_with("iris", "OVA", 7, n_folds=2),
+    ]
+    assert difference_bound("high", FinishedCells(half), cell).value == pytest.approx(-3)
+    assert difference_bound("high", FinishedCells(half), cell).agrees is True
     other_fold = [near[0], replace(near[1], fold=1)]  # other samples, which cannot be paired
     assert difference_bound("low", FinishedCells(other_fold), cell) is None
