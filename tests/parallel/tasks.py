@@ -16,6 +16,10 @@ def add(task, shared):
     return task + shared
 
 
+def add_nothing(task, shared):
+    return task
+
+
 def whereabouts(task, shared):
     return os.getpid()
 

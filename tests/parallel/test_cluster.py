@@ -302,6 +302,13 @@ def test_a_scheduler_is_used_while_it_is_connected(client, coordinators):
     assert coordinators[0]._client is not client
 
 
+def test_a_scheduler_that_is_connected_is_that_of_this_thread_only(client):
+    with connected(client.cluster.scheduler_address), ThreadPoolExecutor(1) as elsewhere:
+        assert distributed.Client.current() is not client
+        assert elsewhere.submit(distributed.Client.current).result() is client
+    assert distributed.Client.current() is client
+
+
 def test_a_greedy_search_is_the_same_on_a_cluster(iris, coordinators):
     def search(n_jobs):
         model = CodeClassifier(LogisticRegression(), probability=None)
