@@ -97,6 +97,63 @@ def test_a_task_that_loses_six_workers_is_refused(coordinator_of):
     assert all(future.released for future in farm.futures)
 
 
+class Store:
+    """A client that keeps data, and may lose them or not take them."""
+
+    def __init__(self, failures=0):
+        self.failures, self.scattered, self.copies, self.timeouts = failures, [], [], []
+
+    def sync(self, function, *, callback_timeout):
+        self.timeouts.append(callback_timeout)
+        if self.failures:
+            self.failures -= 1
+            raise OSError
+        self.scattered.append(Future("data", "kept"))
+        return (self.scattered[-1],)
+
+    def submit(self, function, future, *, key, workers):
+        self.copies.append((key, workers, Future(key, function("kept"))))
+        return self.copies[-1][2]
+
+
+def test_each_worker_has_its_own_copy_of_data_that_were_sent_once():
+    client = Store()
+    data = SharedData(client, [1.0])
+    first, second, again = data.at("a"), data.at("b"), data.at("a")
+    assert again is first is not second
+    assert data.sends == 1
+    assert [workers for _, workers, _ in client.copies] == [["a"], ["b"]]
+    assert len({key for key, *_ in client.copies}) == 2
+    second.status = "pending"
+    assert data.at("b") is second
+    first.status = "lost"
+    assert data.at("a") is not first
+    assert data.sends == 1
+    client.scattered[0].status = second.status = "lost"
+    data.at("b")
+    assert data.sends == 2
+    data.close()
+    kept = [client.scattered[-1], *(future for *_, future in client.copies[-2:])]
+    assert all(future.released for future in kept)
+    assert SharedData(client, None).at("a") is None
+
+
+def test_data_may_fail_to_arrive_four_times():
+    client = Store(failures=4)
+    data = SharedData(client, [1.0])
+    for _ in range(4):
+        with pytest.raises(ConnectionError):
+            data.at("a")
+    assert data.at("a").result(0) == "kept"
+    client.scattered[0].status, client.failures = "lost", 5  # counted anew
+    for _ in range(4):
+        with pytest.raises(ConnectionError):
+            data.at("b")
+    with pytest.raises(ClusterError, match=r"could not be sent to a worker .*, 5 times"):
+        data.at("b")
+    assert min(client.timeouts) >= _cluster_watch.patience()
+
+
 def test_the_scheduler_is_asked_once_a_second(monkeypatch):
     now, asked = [0.0], []
     monkeypatch.setattr(_cluster_watch, "monotonic", lambda: now[0])
