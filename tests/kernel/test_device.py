@@ -107,6 +107,8 @@ def test_coupled_problems_are_solved_as_on_the_cpu(device, samples, common_bias)
     ours = agree(X[:200], targets[:200], **options)
     theirs = trained("cpu", X[:200], targets[:200], **options)
     np.testing.assert_allclose(ours.products_, theirs.products_, atol=1e-3)
+    assert len({*ours.n_iter_}) == 1  # the steps of all problems together, as on the CPU
+    assert 0.2 < ours.n_iter_[0] / theirs.n_iter_[0] < 5
 
 
 def test_a_common_bias_needs_no_coupling(device, samples):
@@ -395,6 +397,9 @@ def test_without_a_driver_the_error_says_so(monkeypatch):
 
     monkeypatch.setattr(_device, "require", lambda *args, **kwargs: Broken)
     with pytest.raises(DeviceError, match=re.escape("The driver says: no driver")):
+        _device._cuda.__wrapped__()
+    monkeypatch.setattr(Broken.cuda.runtime, "getDeviceCount", lambda: 0)
+    with pytest.raises(DeviceError, match="There is none: use device='cpu' or 'auto'"):
         _device._cuda.__wrapped__()
 
 
