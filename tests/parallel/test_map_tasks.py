@@ -44,6 +44,22 @@ def test_results_may_come_as_soon_as_they_are_there():
     assert sorted(found) == [0.0, 1.5]
 
 
+def wait_for(task, file):
+    """Wait for a file, at most 30 seconds, if that is the task; say whether it is there."""
+    end = time.monotonic() + 30
+    while task == "wait" and not file.exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    return task, file.exists()
+
+
+def test_a_task_that_takes_long_does_not_keep_the_others_back(tmp_path):
+    file = tmp_path / "seen"
+    found = map_tasks(wait_for, ["wait", "go on"], shared=file, n_jobs=2, ordered=False)
+    assert next(found) == ("go on", False)
+    file.touch()
+    assert list(found) == [("wait", True)]
+
+
 def test_one_worker_takes_tasks_one_by_one():
     found = map_tasks(add, count(), shared=1)
     assert [next(found), next(found)] == [1, 2]
