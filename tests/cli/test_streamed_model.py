@@ -43,6 +43,7 @@ def test_a_streamed_model_is_an_ordinary_model(land, name, base):
     facts = json.loads(done.stdout)
     assert facts["samples"] == 2500
     assert 100 < facts["tested"] < 400
+    assert (facts["features"], facts["prepared_features"]) == (3, 4)  # soil has two values
     labels = pd.read_csv(land / "land.csv")["cover"]
     assert facts["majority_error"] == pytest.approx(1 - labels.value_counts().max() / 2500)
     assert facts["error"] < 0.1

@@ -113,6 +113,10 @@ def test_the_difference_and_whether_it_agrees():
     near = [*cells_with("iris", "SBC-KERNEL", 4), *cells_with("iris", "OVA", 6)]
     assert difference_bound("low", FinishedCells(near), cell).agrees is True
     assert difference_bound("low", FinishedCells(near[:1]), cell) is None
+    both = [*cells_with("iris", "SBC-KERNEL", [20, 0]), *cells_with("iris", "OVA", [40, 0])]
+    # Whole folds are drawn, with differences of −20 and 0: each of them twice in a quarter.
+    low, high = (difference_bound(end, FinishedCells(both), cell) for end in ("low", "high"))
+    assert (low.value, high.value, low.n_folds) == pytest.approx((-20, 0, 2))
     # Of one fold of two the interval must touch the printed one, −3 to 0: here it ends at −3.
     half = [
         *cells_with("iris", "SBC-KERNEL", 0, n_folds=2),
