@@ -22,7 +22,7 @@ from polychotomy.report._charts import (
 )
 from polychotomy.report._findings import find
 from polychotomy.report._gathered import gather
-from polychotomy.report._page import on_dark, page_contents
+from polychotomy.report._page import _facts, on_dark, page_contents
 from tests.report.cells import make_cell, random_cells
 
 vl_convert = pytest.importorskip("vl_convert", reason="needs the extra 'report'")
@@ -270,6 +270,8 @@ def test_every_plot_reads_columns_that_it_has(rng):
             known = set(values[0]) if values else DRAWN_LATER
             known |= {made["as"] for made in spec.get("transform", []) if "as" in made}
             assert set(fields(layer["encoding"])) <= known
+            for channel in {"x", "y", "color"} & set(layer["encoding"]):
+                assert layer["encoding"][channel]["type"] in ("quantitative", "nominal")
 
 
 AGREEMENT = {
@@ -313,6 +315,13 @@ def test_plots_hold_the_findings(rng):
     rows = [interval_figure(one, findings), measure_figure(one, one.methods), spec]
     assert [each["height"] for each in rows] == [48] * 3  # 24 pixels for each method
     assert [p["rank"] for p in spec["data"]["values"]] == find(several).ranks.ranks.tolist()
+
+
+def test_facts_name_the_learner_and_the_samples(rng):
+    cells = random_cells(rng, {"bch": 0.1, "ddag": 0.2}, base="ridge")
+    facts = _facts(gather(cells))
+    assert (facts["Binary learner"], facts["Methods"]) == ("ridge", "2")
+    assert facts["Tested on"] == f"{len(np.unique([c.rows for c in cells]))} samples"
 
 
 def test_colours_are_those_of_the_other_plots(rng):
