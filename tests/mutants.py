@@ -62,7 +62,11 @@ ALSO = {
     "kernel": ["references/test_quadratic_programs.py"],
     "learners": ["classifiers/test_code_classifier.py", "classifiers/test_single_binary.py"],
     "memory": ["test_memory.py"],
-    "probability": ["codes/test_trellis.py", "properties/test_probability.py"],
+    "probability": [
+        "classifiers/test_probabilities.py",
+        "codes/test_trellis.py",
+        "properties/test_probability.py",
+    ],
     "readout": ["classifiers/test_tree_classifier.py", "properties/test_training.py"],
     "saving": ["test_saving.py"],
     "structures": ["properties/test_structures.py", "references/test_mills.py"],
