@@ -108,7 +108,7 @@ def test_auto_has_the_lowest_log_loss_out_of_fold(code, base, n_classes, digits)
 
 
 @pytest.mark.parametrize("best", ["least_squares", "product"])
-def test_auto_also_tries_the_product_where_problems_are_fewer_than_classes(best):
+def test_auto_also_tries_the_product_where_probabilities_are_not_determined(best):
     """Sides of problems that err alone multiply; sides that two classes share do not."""
     code, rng = (
         make_code("dense_random", 12, n_problems=8, random_state=0),

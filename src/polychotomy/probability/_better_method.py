@@ -17,8 +17,8 @@ def better_method(q: Array, code: Code, child: Indices, weight: Array, counts: A
     """Return the method with the lowest log loss on held-out binary probabilities.
 
     Least squares and Kullback–Leibler are tried, the latter for up to 100 classes whose
-    probabilities the code determines, normalise where it suits, and the product for strict codes of
-    fewer problems than classes. They are compared on a part of the samples, which is doubled until
+    probabilities the code determines, normalise where it suits, and the product for strict codes
+    that do not determine them. They are compared on a part of the samples, which is doubled until
     all but one have a loss that is four standard errors above the lowest, or all samples are used.
     """
     methods = ["least_squares"]
@@ -26,7 +26,7 @@ def better_method(q: Array, code: Code, child: Indices, weight: Array, counts: A
         methods.append("kullback_leibler")
     if METHODS["normalise"].suits(code):
         methods.append("normalise")
-    if code.n_problems < code.n_classes and METHODS["product"].suits(code):
+    if METHODS["product"].suits(code) and code.unidentified:
         methods.append("product")
     order = np.random.default_rng(0).permutation(len(q))
     losses = {method: np.empty(len(q)) for method in methods}
