@@ -223,11 +223,13 @@ def test_the_page_of_a_single_model_compares_nothing(tmp_path, rng):
         assert words not in re.sub(r"<[^>]*>", "", shown), words
 
 
-def test_every_plot_is_a_valid_specification(rng):
+@pytest.fixture
+def specifications(rng):
+    """The plots of reports on one data set and on three."""
     errors = {"bch": 0.1, "one_vs_one": 0.2, "ddag": 0.3}
     one = gather(random_cells(rng, errors))
     several = gather([c for d in "abc" for c in random_cells(rng, errors, data_set=d)])
-    for spec in (
+    return (
         interval_figure(one, find(one)),
         rank_figure(several, find(several)),
         measure_figure(one, one.methods),
@@ -236,7 +238,12 @@ def test_every_plot_is_a_valid_specification(rng):
         cost_figure(several),
         reliability_figure(),
         reject_figure(),
-    ):
+        agreement_figure([AGREEMENT], "theirs", "ours", logarithmic=True),
+    )
+
+
+def test_every_plot_is_a_valid_specification(specifications):
+    for spec in specifications:
         assert vl_convert.vegalite_to_vega(spec)["marks"]
 
 
@@ -251,20 +258,8 @@ def fields(encoding):
                 yield each["field"]
 
 
-def test_every_plot_reads_columns_that_it_has(rng):
-    errors = {"bch": 0.1, "one_vs_one": 0.2, "ddag": 0.3}
-    one = gather(random_cells(rng, errors))
-    several = gather([c for d in "abc" for c in random_cells(rng, errors, data_set=d)])
-    for spec in (
-        interval_figure(one, find(one)),
-        rank_figure(several, find(several)),
-        measure_figure(one, one.methods),
-        measure_figure(several, several.methods),
-        cost_figure(one),
-        reliability_figure(),
-        reject_figure(),
-        agreement_figure([AGREEMENT], "theirs", "ours", logarithmic=True),
-    ):
+def test_every_plot_reads_columns_that_it_has(specifications):
+    for spec in specifications:
         for layer in spec["layer"]:
             values = layer.get("data", spec["data"]).get("values")
             known = set(values[0]) if values else DRAWN_LATER
